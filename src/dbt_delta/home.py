@@ -1,0 +1,27 @@
+"""Where the project and its data live."""
+
+import os
+from pathlib import Path
+
+
+def project_dir(start: Path | None = None) -> Path:
+    """The nearest folder from ``start`` (default: here) upwards that holds a dbt_project.yml.
+
+    Raises:
+        FileNotFoundError: no such folder; the message is fit for a user.
+    """
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / "dbt_project.yml").is_file():
+            return folder
+    raise FileNotFoundError(f"no dbt project in {start} or above: run it from the project's folder")
+
+
+def home() -> Path:
+    """The folder of warehouse, metastore, landing files and logs: $DBT_DELTA_HOME or <project>/var.
+
+    Raises:
+        FileNotFoundError: the variable is not set and there is no dbt project here.
+    """
+    configured = os.environ.get("DBT_DELTA_HOME")
+    return Path(configured).resolve() if configured else project_dir() / "var"

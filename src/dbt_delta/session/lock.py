@@ -1,0 +1,91 @@
+"""One process per embedded metastore: Derby takes no second one, and says so in 22,000 lines."""
+
+import fcntl
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+JVM_EXIT_SECONDS = 20
+_held: dict[Path, IO[str]] = {}
+
+
+class MetastoreInUse(Exception):
+    """Another process has the metastore; the message names it and the way out."""
+
+
+def metastore_dir(settings: dict[str, str]) -> Path | None:
+    """The folder of the embedded Derby database in Spark settings, None for another database."""
+    url = settings.get("spark.hadoop.javax.jdo.option.ConnectionURL", "")
+    match = re.match(r"jdbc:derby:(?:;databaseName=)?([^;]+)", url)
+    return Path(match.group(1)).resolve() if match else None
+
+
+def acquire(metastore: Path) -> None:
+    """Takes the metastore for this process, until it ends.
+
+    The lock is the system's (flock), so a killed process leaves none behind. Its JVM may live a
+    moment longer and still has the database open: that is waited for.
+
+    Raises:
+        MetastoreInUse: another process has it.
+    """
+    path = metastore.with_name(metastore.name + ".lock")
+    if path in _held:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = _read(file)
+        file.close()
+        raise MetastoreInUse(
+            f"The embedded metastore {metastore} is in use by process {owner.get('pid', '?')} "
+            f"({owner.get('command', 'unknown')}). Wait until it ends, or give this run a "
+            "DBT_DELTA_HOME of its own."
+        ) from None
+    _wait_for_jvm(_read(file).get("jvm"))
+    _held[path] = file
+    _write(file)
+
+
+def record_jvm(metastore: Path, pid: int) -> None:
+    """Notes the JVM that has the database open, for the process that comes next."""
+    file = _held.get(metastore.with_name(metastore.name + ".lock"))
+    if file is not None:
+        _write(file, jvm=pid)
+
+
+def _read(file: IO[str]) -> dict[str, object]:
+    file.seek(0)
+    try:
+        return dict(json.loads(file.read()))
+    except ValueError:
+        return {}
+
+
+def _write(file: IO[str], **more: object) -> None:
+    file.seek(0)
+    file.truncate()
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200]
+    json.dump({"pid": os.getpid(), "command": command, **more}, file)
+    file.flush()
+
+
+def _wait_for_jvm(pid: object) -> None:
+    if not isinstance(pid, int):
+        return
+    deadline = time.monotonic() + JVM_EXIT_SECONDS
+    while time.monotonic() < deadline and _is_spark(pid):
+        time.sleep(0.05)
+
+
+def _is_spark(pid: int) -> bool:
+    """Whether that process lives and is a Spark driver, not a later one with the same number."""
+    shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True)
+    return "org.apache.spark.deploy.SparkSubmit" in shown.stdout

@@ -1,0 +1,38 @@
+"""The profile's Spark settings as the user wrote them."""
+
+from typing import Any
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+def parameters(credentials: Any) -> dict[str, str]:
+    """``server_side_parameters`` of a target, with the ANSI mode that the profile asks for.
+
+    dbt-spark overwrites that one setting with "false" in every profile
+    (SparkCredentials.__post_init__), so it is read from profiles.yml once more. A profile that
+    does not name it gets Spark's own default.
+    """
+    settings = dict(credentials.server_side_parameters)
+    asked = _as_written(credentials).get(ANSI)
+    if asked is None:
+        settings.pop(ANSI, None)
+    else:
+        settings[ANSI] = str(asked).lower()
+    return settings
+
+
+def _as_written(credentials: Any) -> dict[str, Any]:
+    """The target's ``server_side_parameters`` in profiles.yml, rendered; as dbt's Profile does."""
+    from dbt.adapters.factory import FACTORY
+    from dbt.config.profile import Profile, read_profile
+    from dbt.config.renderer import ProfileRenderer
+    from dbt.flags import get_flags
+
+    config = FACTORY.adapters[credentials.type].config
+    flags = get_flags()
+    raw = read_profile(flags.PROFILES_DIR).get(config.profile_name)
+    if raw is None:  # credentials that were not made from a file
+        return credentials.server_side_parameters
+    renderer = ProfileRenderer(getattr(flags, "VARS", None) or {})
+    _, target = Profile.render_profile(raw, config.profile_name, config.target_name, renderer)
+    return target.get("server_side_parameters") or {}

@@ -1,0 +1,73 @@
+"""The one Spark driver of this process, and sessions on it."""
+
+import logging
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dbt_delta.session import lock
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# What decides where the data lies: a second value in one process would silently be the first.
+PLACES = ("spark.sql.warehouse.dir", "spark.hadoop.javax.jdo.option.ConnectionURL")
+
+_guard = threading.Lock()
+_root: "SparkSession | None" = None
+_root_settings: dict[str, str] = {}
+
+
+def new_session(settings: dict[str, str]) -> "SparkSession":
+    """A Spark session that shares the driver, the catalog and nothing else with its siblings.
+
+    The first call starts the driver with ``settings``; a session inherits those. Later settings
+    that differ are applied to the new session where Spark allows it at run time.
+
+    Raises:
+        lock.MetastoreInUse: the embedded metastore belongs to another process.
+        ValueError: other settings of where the data lies than the running driver's.
+    """
+    with _guard:
+        root = _start(settings)
+    session = root.newSession()
+    for key, value in settings.items():
+        if _root_settings.get(key) == value:
+            continue
+        if key in PLACES:
+            raise ValueError(
+                f"{key} is {value!r} in this profile, but this process runs Spark with "
+                f"{_root_settings.get(key)!r}: use another process"
+            )
+        if session.conf.isModifiable(key):
+            session.conf.set(key, value)
+    return session
+
+
+def _start(settings: dict[str, str]) -> "SparkSession":
+    global _root
+    if _root is not None:
+        return _root
+    metastore = lock.metastore_dir(settings)
+    if metastore is not None:
+        lock.acquire(metastore)
+    java = Path(sys.prefix) / "java"
+    if java.is_dir():
+        os.environ["JAVA_HOME"] = str(java)
+    # pyspark prints each failed statement with its JVM trace as JSON; dbt reports it in words.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.Builder().appName("dbt_delta").enableHiveSupport()
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    _root = builder.getOrCreate()
+    _root_settings.update(settings)
+    if metastore is not None:
+        process = getattr(_root.sparkContext._gateway, "proc", None)
+        if process is not None:
+            lock.record_jvm(metastore, process.pid)
+    return _root

@@ -1,0 +1,40 @@
+"""Runs at the start of every Python of the project's environment (a .pth file imports it).
+
+Plain ``dbt`` looks for profiles.yml in the current folder or ~/.dbt only, and writes target/ and
+logs/ into the project. For the project that this environment belongs to, and for no other, the
+three are set here, so that dbt needs no flag from any folder. Variables the user set win.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+
+def _asked_project() -> Path:
+    """The project folder that this dbt command will use, by dbt's own rules."""
+    arguments = sys.argv[1:]
+    for position, argument in enumerate(arguments):
+        if argument == "--project-dir" and position + 1 < len(arguments):
+            return Path(arguments[position + 1])
+        if argument.startswith("--project-dir="):
+            return Path(argument.partition("=")[2])
+    if "DBT_PROJECT_DIR" in os.environ:
+        return Path(os.environ["DBT_PROJECT_DIR"])
+    here = Path.cwd()
+    return next((f for f in (here, *here.parents) if (f / "dbt_project.yml").is_file()), here)
+
+
+def configure(environment_dir: Path) -> None:
+    """Sets dbt's folders when the asked project is the one that holds ``environment_dir``."""
+    project = environment_dir.parent
+    if _asked_project().resolve() != project:
+        return
+    home = Path(os.environ.setdefault("DBT_DELTA_HOME", str(project / "var"))).resolve()
+    os.environ["DBT_DELTA_HOME"] = str(home)
+    os.environ.setdefault("DBT_PROFILES_DIR", str(project))
+    os.environ.setdefault("DBT_LOG_PATH", str(home / "logs"))
+    os.environ.setdefault("DBT_TARGET_PATH", str(home / "target"))
+
+
+if Path(sys.argv[0]).name == "dbt":
+    configure(Path(sys.prefix).resolve())
