@@ -1,0 +1,174 @@
+{#
+    A SELECT over the lines of all CSV files in a landing folder that the model has not seen yet.
+    Goes into an append model; the table is its own ledger (see _landing__macros.yml).
+#}
+{% macro landed_csv(folder, columns, null_value='', separator=',') -%}
+    {%- if columns is not mapping or not columns -%}
+        {%- do exceptions.raise_compiler_error(
+            "dbt_delta.landed_csv needs columns as a mapping of name to type, such as {'id': 'bigint'}. Got: " ~ columns
+        ) -%}
+    {%- endif -%}
+    {%- set path = dbt_delta.landing_dir() ~ '/' ~ folder -%}
+    {%- set ledger = this if is_incremental() else none -%}
+    {%- set files = dbt_delta._unseen_files(path, folder, ledger) if execute else [] -%}
+    {{- dbt_delta.get_landed_csv_sql(path, folder, columns, files, ledger, null_value, separator) -}}
+{%- endmacro %}
+
+{% macro get_landed_csv_sql(path, folder, columns, files, ledger=none, null_value='', separator=',') -%}
+{%- set names = columns.keys() | list -%}
+{%- set header = names | join(separator) -%}
+{%- set separator_pattern = modules.re.escape(separator) -%}
+{%- set strings = [] -%}
+{%- for name in names -%}{%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}{%- endfor -%}
+with files as (
+
+    select
+        {{ dbt_delta._file_columns(folder) }},
+        sha2(value, 256) as _file_hash,
+        -- Lines of the file, header first; a byte order mark is not data.
+        split(regexp_replace(value, '^\uFEFF', ''), '\r?\n') as lines
+    from text.{{ dbt_delta._quoted(path) }} with ('wholetext' = 'true')
+    where {% if files -%}
+        _metadata.file_path in (
+            {%- for file in files %}{{ dbt_delta._literal(file) }}{{ ', ' if not loop.last }}{% endfor -%}
+        )
+    {%- else -%} false {%- endif %}
+
+),
+
+judged as (
+
+    select
+        files.*,
+        case
+            when size(filter(lines, line -> trim(line) != '')) = 0
+                then 'the file is empty'
+            when lines[0] != {{ dbt_delta._literal(header) }}
+                then concat('the header is ', lines[0], {{ dbt_delta._literal('; expected ' ~ header) }})
+            {%- if ledger is not none %}
+            when loaded._file is not null
+                then concat('same content as ', loaded._file)
+            {%- endif %}
+            when row_number() over same_content > 1
+                then concat('same content as ', first_value(files._file) over same_content)
+            when size(filter(lines, line -> trim(line) != '')) = 1
+                then 'the file has a header and no lines'
+        end as file_problem
+    from files
+    {%- if ledger is not none %}
+    left join (
+        select
+            _file_hash,
+            min(_file) as _file
+        from {{ ledger }}
+        where _line > 0
+        group by _file_hash
+    ) as loaded
+        on files._file_hash = loaded._file_hash
+    {%- endif %}
+    window same_content as (
+        partition by files._file_hash
+        order by files._file_modified_at, files._file
+        rows between unbounded preceding and current row
+    )
+
+),
+
+lines as (
+
+    -- A file that gives no rows leaves one line, number 0, that says why: it is not read again.
+    select
+        judged.* except (lines),
+        coalesce(position + 1, 0) as _line,
+        line,
+        from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
+            'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}
+        )) as fields,
+        case
+            when instr(line, '"') = 0 then size(split(line, {{ dbt_delta._literal(separator_pattern) }}))
+            else size(split(line, {{ dbt_delta._literal(separator_pattern ~ '(?=(?:[^"]*"[^"]*")*[^"]*$)') }}))
+        end as field_count
+    from judged
+    lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, line
+    where file_problem is not null or (position > 0 and trim(line) != '')
+
+),
+
+checked as (
+
+    select
+        *,
+        coalesce(
+            file_problem,
+            case when field_count != {{ names | length }}
+                then concat('expected {{ names | length }} fields, found ', field_count)
+            end,
+            nullif(concat_ws('; '
+                {%- for name, type in columns.items() if type != 'string' -%}
+                {%- set field = 'fields.' ~ dbt_delta._quoted(name) -%}
+                , case when {{ field }} is not null and try_cast({{ field }} as {{ type }}) is null
+                    then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ field }}, ' is not {{ type }}') end
+                {%- endfor -%}
+            ), '')
+        ) as _rejected_reason
+    from lines
+
+)
+
+select
+    {%- for name, type in columns.items() %}
+    case when _rejected_reason is null then try_cast(fields.{{ dbt_delta._quoted(name) }} as {{ type }}) end
+        as {{ dbt_delta._quoted(name) }},
+    {%- endfor %}
+    _file,
+    _line,
+    _file_modified_at,
+    _file_size,
+    _file_hash,
+    {% if ledger is not none -%}
+    (select coalesce(max(_load_id), 0) + 1 from {{ ledger }})
+    {%- else -%}
+    cast(1 as bigint)
+    {%- endif %} as _load_id,
+    _rejected_reason,
+    case when _rejected_reason is not null then line end as _rejected_line
+from checked
+{%- endmacro %}
+
+{#- Name below the landing folder, time and size: together they tell one delivery of a file. -#}
+{% macro _file_columns(folder) -%}
+        substring_index(_metadata.file_path, {{ dbt_delta._literal('/' ~ folder ~ '/') }}, -1) as _file,
+        _metadata.file_modification_time as _file_modified_at,
+        _metadata.file_size as _file_size
+{%- endmacro %}
+
+{#- Paths of the files in a folder that the ledger does not hold. Reads names, not contents. -#}
+{% macro _unseen_files(path, folder, ledger) -%}
+    {%- set listing -%}
+        select
+            _metadata.file_path as path,
+            {{ dbt_delta._file_columns(folder) }}
+        from binaryFile.{{ dbt_delta._quoted(path) }}
+    {%- endset -%}
+    {%- set unseen -%}
+        select path from ({{ listing }}) as found
+        {%- if ledger is not none %}
+        left anti join {{ ledger }} as seen
+            on found._file = seen._file
+            and found._file_modified_at = seen._file_modified_at
+            and found._file_size = seen._file_size
+        {%- endif %}
+        order by path
+    {%- endset -%}
+    {%- set rows = run_query(
+        "begin declare exit handler for PATH_NOT_FOUND select cast(null as string) as path; "
+        ~ unseen ~ "; end"
+    ).columns[0].values() -%}
+    {%- if rows | length == 1 and rows[0] is none -%}
+        {%- do exceptions.raise_compiler_error(
+            "dbt_delta.landed_csv found no landing folder " ~ path
+            ~ ". Land the data first: ./run build, or python -m dbt_delta.ingest"
+        ) -%}
+    {%- endif -%}
+    {%- do return(rows) -%}
+{%- endmacro %}

@@ -1,0 +1,17 @@
+{{ dbt_delta.landed_csv('nycflights/weather', null_value='NA', columns={
+    'origin': 'string',
+    'year': 'int',
+    'month': 'int',
+    'day': 'int',
+    'hour': 'int',
+    'temp': 'double',
+    'dewp': 'double',
+    'humid': 'double',
+    'wind_dir': 'int',
+    'wind_speed': 'double',
+    'wind_gust': 'double',
+    'precip': 'double',
+    'pressure': 'double',
+    'visib': 'double',
+    'time_hour': 'timestamp',
+}) }}
