@@ -1,0 +1,23 @@
+with raw as (
+
+    select * from {{ ref('raw_nycflights__weather') }}
+    where _rejected_reason is null
+
+),
+
+final as (
+
+    -- One row per airport and hour: of an hour delivered twice the later one counts.
+    select
+        origin as airport_code,
+        time_hour as observed_hour,
+        max_by(temp, delivery) as temperature_fahrenheit,
+        max_by(wind_speed, delivery) as wind_speed_mph,
+        max_by(precip, delivery) as precipitation_inches,
+        max_by(visib, delivery) as visibility_miles
+    from (select *, struct(_load_id, _file, _line) as delivery from raw)
+    group by origin, time_hour
+
+)
+
+select * from final
