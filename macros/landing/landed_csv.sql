@@ -5,21 +5,28 @@
 {% macro landed_csv(folder, columns, null_value='', separator=',') -%}
     {%- if columns is not mapping or not columns -%}
         {%- do exceptions.raise_compiler_error(
-            "dbt_delta.landed_csv needs columns as a mapping of name to type, such as {'id': 'bigint'}. Got: " ~ columns
+            "dbt_delta.landed_csv needs columns as a mapping of name to type, "
+            ~ "such as {'id': 'bigint'}. Got: " ~ columns
         ) -%}
     {%- endif -%}
     {%- set path = dbt_delta.landing_dir() ~ '/' ~ folder -%}
     {%- set ledger = this if is_incremental() else none -%}
     {%- set files = dbt_delta._unseen_files(path, folder, ledger) if execute else [] -%}
-    {{- dbt_delta.get_landed_csv_sql(path, folder, columns, files, ledger, null_value, separator) -}}
+    {{- dbt_delta.get_landed_csv_sql(
+        path, folder, columns, files, ledger, null_value, separator
+    ) -}}
 {%- endmacro %}
 
-{% macro get_landed_csv_sql(path, folder, columns, files, ledger=none, null_value='', separator=',') -%}
+{% macro get_landed_csv_sql(
+    path, folder, columns, files, ledger=none, null_value='', separator=','
+) -%}
 {%- set names = columns.keys() | list -%}
 {%- set header = names | join(separator) -%}
 {%- set separator_pattern = modules.re.escape(separator) -%}
 {%- set strings = [] -%}
-{%- for name in names -%}{%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}{%- endfor -%}
+{%- for name in names -%}
+    {%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}
+{%- endfor %}
 with files as (
 
     select
@@ -44,7 +51,9 @@ judged as (
             when size(filter(lines, line -> trim(line) != '')) = 0
                 then 'the file is empty'
             when lines[0] != {{ dbt_delta._literal(header) }}
-                then concat('the header is ', lines[0], {{ dbt_delta._literal('; expected ' ~ header) }})
+                then concat(
+                    'the header is ', lines[0], {{ dbt_delta._literal('; expected ' ~ header) }}
+                )
             {%- if ledger is not none %}
             when loaded._file is not null
                 then concat('same content as ', loaded._file)
@@ -82,7 +91,7 @@ lines as (
         coalesce(position + 1, 0) as _line,
         line,
         from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
-            'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}
+            'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}, 'escape', '"'
         )) as fields,
         case
             when instr(line, '"') = 0 then size(split(line, {{ dbt_delta._literal(separator_pattern) }}))

@@ -23,7 +23,7 @@ final as (
             ) as last_flight
         from flights
         group by tail_number
-    )
+    ) as latest
 
 )
 

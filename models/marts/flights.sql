@@ -8,7 +8,7 @@ with delivered as (
     select * from {{ ref('stg_nycflights__flights') }}
     {% if is_incremental() %}
     -- A delivery is merged as a whole or not at all: what the table holds of it says so.
-    where delivery_id not in (select delivery_id from {{ this }})
+    where delivery_id not in (select merged.delivery_id from {{ this }} as merged)
     {% endif %}
 
 ),
@@ -25,7 +25,7 @@ latest as (
                 order by delivered_on desc, load_id desc, line_number desc
             ) as recency
         from delivered
-    )
+    ) as ranked
     where recency = 1
 
 ),

@@ -46,8 +46,9 @@ final as (
         year(departures.scheduled_hour) as scheduled_year
     from departures
     left join weather
-        on departures.airport_code = weather.airport_code
-        and departures.scheduled_hour = weather.observed_hour
+        on
+            departures.airport_code = weather.airport_code
+            and departures.scheduled_hour = weather.observed_hour
 
 )
 

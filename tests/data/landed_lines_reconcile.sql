@@ -1,38 +1,50 @@
 -- Lines in the landing folders = rows taken + lines kept aside, for every file that was loaded.
-{% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
-{% set folder = 'nycflights/' ~ table -%}
-select
-    '{{ table }}' as table_name,
-    landed._file,
-    landed.lines as landed_lines,
-    loaded.lines as loaded_lines
-from (
+with landed as (
+
+    {% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
+    {% set folder = 'nycflights/' ~ table -%}
     select
-        {{ dbt_delta._file_columns(folder) }},
-        count_if(trim(value) != '') - 1 as lines
-    from text.{{ dbt_delta._quoted(dbt_delta.landing_dir() ~ '/' ~ folder) }}
+        '{{ table }}' as table_name,
+        substring_index(_metadata.file_path, '/{{ folder }}/', -1) as _file,
+        _metadata.file_modification_time as _file_modified_at,
+        _metadata.file_size as _file_size,
+        count_if(trim(value) != '') - 1 as landed_lines
+    from text.`{{ dbt_delta.landing_dir() }}/{{ folder }}`
     group by all
-) as landed
-left join (
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+
+),
+
+loaded as (
+
+    {% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
     select
+        '{{ table }}' as table_name,
         _file,
         _file_modified_at,
         _file_size,
-        count(*) as lines
+        count_if(_line > 0) as loaded_lines,
+        count_if(_line = 0) as refusals
     from {{ ref('raw_nycflights__' ~ table) }}
-    where _line > 0
     group by all
-) as loaded
-    using (_file, _file_modified_at, _file_size)
-left join (
-    select
-        _file,
-        _file_modified_at,
-        _file_size
-    from {{ ref('raw_nycflights__' ~ table) }}
-    where _line = 0
-) as refused
-    using (_file, _file_modified_at, _file_size)
-where refused._file is null and landed.lines is distinct from loaded.lines
-{{ 'union all' if not loop.last }}
-{% endfor %}
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+
+)
+
+select
+    landed.table_name,
+    landed._file,
+    landed.landed_lines,
+    loaded.loaded_lines
+from landed
+left join loaded
+    on
+        landed.table_name = loaded.table_name
+        and landed._file = loaded._file
+        and landed._file_modified_at = loaded._file_modified_at
+        and landed._file_size = loaded._file_size
+where
+    coalesce(loaded.refusals, 0) = 0
+    and landed.landed_lines is distinct from loaded.loaded_lines

@@ -7,11 +7,20 @@ with expected as (
 
 counted as (
 
-    select 'daily_carriers' as mart, sum(flights) as flights from {{ ref('daily_carriers') }}
+    select
+        'daily_carriers' as mart,
+        sum(flights) as flights
+    from {{ ref('daily_carriers') }}
     union all
-    select 'hourly_airports' as mart, sum(flights) as flights from {{ ref('hourly_airports') }}
+    select
+        'hourly_airports' as mart,
+        sum(flights) as flights
+    from {{ ref('hourly_airports') }}
     union all
-    select 'routes' as mart, sum(flights) as flights from {{ ref('routes') }}
+    select
+        'routes' as mart,
+        sum(flights) as flights
+    from {{ ref('routes') }}
 
 )
 

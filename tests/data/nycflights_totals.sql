@@ -1,7 +1,7 @@
 -- The whole year has well-known totals; they hold once the last delivery of it has landed.
 with landed as (
 
-    select max(delivered_on) >= date'2014-01-01' as is_complete
+    select max(delivered_on) >= to_date('2014-01-01') as is_complete
     from {{ ref('flights') }}
 
 ),

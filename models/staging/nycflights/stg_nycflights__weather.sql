@@ -1,6 +1,9 @@
 with raw as (
 
-    select * from {{ ref('raw_nycflights__weather') }}
+    select
+        *,
+        struct(_load_id, _file, _line) as delivery
+    from {{ ref('raw_nycflights__weather') }}
     where _rejected_reason is null
 
 ),
@@ -15,7 +18,7 @@ final as (
         max_by(wind_speed, delivery) as wind_speed_mph,
         max_by(precip, delivery) as precipitation_inches,
         max_by(visib, delivery) as visibility_miles
-    from (select *, struct(_load_id, _file, _line) as delivery from raw)
+    from raw
     group by origin, time_hour
 
 )

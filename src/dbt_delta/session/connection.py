@@ -1,8 +1,13 @@
 """dbt-spark's connection wrapper over one Spark session."""
 
 import datetime as dt
-import uuid
-from collections.abc import Sequence
+import itertools
+import re
+import threading
+import traceback
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -10,9 +15,10 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, spark
+from dbt_delta.session import errors, retry, spark
 from dbt_delta.session.literals import literal
 from dbt_delta.session.lock import MetastoreInUse
 
@@ -20,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 logger = AdapterLogger("dbt_delta")
+_serial = itertools.count(1)
+_QUERY_COMMENT = re.compile(r"\A(/\*[^\n]*?\*/)\n")
 
 
 class SessionConnection(SparkConnectionWrapper):
@@ -31,9 +39,11 @@ class SessionConnection(SparkConnectionWrapper):
 
     def __init__(self, settings: dict[str, str], connection: Connection) -> None:
         self._connection = connection
-        self._group = f"dbt-{uuid.uuid4()}"
+        # Models of one name run side by side too: the batches of a microbatch model.
+        self._serial = next(_serial)
+        self._group: str | None = None
+        self._cancelled = threading.Event()
         self._result: DataFrame | None = None
-        self._rows: list[Row] | None = None
         try:
             self._session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
@@ -42,38 +52,70 @@ class SessionConnection(SparkConnectionWrapper):
             raise FailedToConnectError(errors.message(error)) from error
 
     def cursor(self) -> "SessionConnection":
-        self._forget()
+        self._result = None
         return self
 
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         """Runs a statement; a SELECT only once its rows are fetched, or by ``run_unfetched``.
 
+        A statement that lost against another writer of its table runs again, where it is one
+        that can.
+
         Raises:
             DbtDatabaseError: whatever Spark refused, in its own words without the traces.
         """
-        self._forget()
-        if bindings is not None:
+        self._result = None
+        # The positions in Spark's errors are then those in target/run.
+        sql = _QUERY_COMMENT.sub(r"\1 ", sql)
+        if bindings:
             sql = sql % tuple(literal(binding) for binding in bindings)
-        sql = sql.strip().removesuffix(";")
-        with errors.as_database_error():
-            self._label_jobs()
-            self._result = self._session.sql(sql)
+        for attempt in itertools.count(1):
+            try:
+                with self._running():
+                    self._result = self._session.sql(sql)
+                return
+            except DbtDatabaseError as error:
+                if attempt == retry.ATTEMPTS or not retry.is_conflict(error.msg):
+                    raise
+                if not retry.is_repeatable(sql):
+                    raise
+                self._wait_before_retry(attempt, error.msg)
 
     def run_unfetched(self) -> None:
         """Evaluates a SELECT that nobody fetches, row by row, keeping nothing."""
-        if self._result is None or self._rows is not None:
+        if self._result is None or _is_done(self._result):
             return
-        with errors.as_database_error():
-            if not _is_done(self._result):
-                self._result.write.format("noop").mode("overwrite").save()
+        with self._running():
+            self._result.write.format("noop").mode("overwrite").save()
+
+    def run_python(self, code: CodeType) -> None:
+        """Runs a compiled Python model with this session as its ``spark``.
+
+        Raises:
+            DbtDatabaseError: what Spark refused, or what the model raised, with its line.
+        """
+        try:
+            with self._running():
+                exec(code, {"__name__": "dbt_model", "spark": self._session})
+        except DbtDatabaseError as error:
+            frames = traceback.extract_tb(error.__cause__.__traceback__ if error.__cause__ else None)
+            lines = [frame.lineno for frame in frames if frame.filename == code.co_filename]
+            if not lines:
+                raise
+            text = error.msg
+            if not text.startswith("["):
+                text = f"{type(error.__cause__).__name__}: {text}"
+            raise DbtDatabaseError(f"{text}\n{code.co_filename}, line {lines[-1]}") from error
 
     def fetchall(self) -> "list[Row]":
         return self._fetch(None)
 
     def fetchmany(self, size: int) -> "list[Row]":
+        """The first ``size`` rows; Spark computes and sends no more."""
         return self._fetch(size)
 
     def fetchone(self) -> "Row | None":
+        """The first row."""
         rows = self._fetch(1)
         return rows[0] if rows else None
 
@@ -82,35 +124,71 @@ class SessionConnection(SparkConnectionWrapper):
         """Column name and Spark type per column, in the shape of the Python DB API."""
         if self._result is None:
             return []
-        with errors.as_database_error():
+        with self._running():
             return [
                 (field.name, field.dataType.simpleString(), *[None] * 4, field.nullable)
                 for field in self._result.schema.fields
             ]
 
     def cancel(self) -> None:
-        """Stops the statement that runs here, the jobs it has yet to start included."""
-        context = self._session.sparkContext._jsc.sc()
-        context.cancelJobGroupAndFutureJobs(self._group)
+        """Stops the statement that runs here, the jobs it has yet to start included.
+
+        Called from another thread. Further statements of this connection are refused: dbt would
+        go on with the next one of the model.
+        """
+        self._cancelled.set()
+        group = self._group
+        if group is None:
+            return
+        try:
+            self._session.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        except Exception as error:
+            logger.debug(f"Cancel of {group}: {error}")
 
     def close(self) -> None:
-        self._forget()
+        self._result = None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
 
+    @contextmanager
+    def _running(self) -> Generator[None, None, None]:
+        """Work in Spark on behalf of this connection: its jobs labelled, its errors dbt's."""
+        self._refuse_if_cancelled()
+        try:
+            with errors.as_database_error():
+                self._label_jobs()
+                # A cancel between the check and the label found no group to cancel.
+                self._refuse_if_cancelled()
+                yield
+        except DbtDatabaseError as error:
+            self._refuse_if_cancelled(error)
+            raise
+
+    def _refuse_if_cancelled(self, cause: Exception | None = None) -> None:
+        if self._cancelled.is_set():
+            raise DbtDatabaseError("Cancelled") from cause
+
     def _label_jobs(self) -> None:
-        description = f"{self._connection.name} ({get_invocation_id()})"
-        self._session.sparkContext.setJobGroup(self._group, description, True)
+        name, run = self._connection.name, get_invocation_id()
+        self._group = f"{name} {run} {self._serial}"
+        self._session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
+
+    def _wait_before_retry(self, attempt: int, reason: str) -> None:
+        seconds = retry.delay(attempt)
+        condition = reason.partition("]")[0] + "]"
+        logger.info(
+            f"{self._connection.name}: another writer was faster {condition}; "
+            f"attempt {attempt + 1} of {retry.ATTEMPTS} in {seconds:.1f} s"
+        )
+        self._cancelled.wait(seconds)
 
     def _fetch(self, limit: int | None) -> "list[Row]":
         if self._result is None:
             return []
-        with errors.as_database_error():
-            if self._rows is None:
-                self._rows = self._result.collect() if limit is None else self._result.take(limit)
-                self._rows = self._in_session_zone(self._rows)
-        return self._rows
+        with self._running():
+            rows = self._result.collect() if limit is None else self._result.take(limit)
+            return self._in_session_zone(rows)
 
     def _in_session_zone(self, rows: "list[Row]") -> "list[Row]":
         """Timestamps as the session's time zone shows them; pyspark gives this machine's."""
@@ -121,19 +199,27 @@ class SessionConnection(SparkConnectionWrapper):
         stamps = {i for i, field in enumerate(fields) if isinstance(field.dataType, TimestampType)}
         if not stamps or not rows:
             return rows
-        zone = ZoneInfo(self._session.conf.get("spark.sql.session.timeZone"))
+        zone = _zone(self._session.conf.get("spark.sql.session.timeZone"))
         make = Row(*[field.name for field in fields])
         return [
             make(*[_to_zone(v, zone) if i in stamps else v for i, v in enumerate(row)])
             for row in rows
         ]
 
-    def _forget(self) -> None:
-        self._result = self._rows = None
 
-
-def _to_zone(value: dt.datetime | None, zone: ZoneInfo) -> dt.datetime | None:
+def _to_zone(value: dt.datetime | None, zone: dt.tzinfo) -> dt.datetime | None:
     return None if value is None else value.astimezone(zone).replace(tzinfo=None)
+
+
+def _zone(name: str) -> dt.tzinfo:
+    """A Java time zone: a region, UTC, or an offset such as +02:00 or GMT+2."""
+    offset = re.fullmatch(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?(?::?(\d\d))?", name)
+    if offset:
+        sign, *parts = offset.groups()
+        hours, minutes, seconds = (int(part or 0) for part in parts)
+        shift = dt.timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        return dt.timezone(-shift if sign == "-" else shift)
+    return dt.timezone.utc if name in ("UTC", "Z", "GMT", "Etc/UTC") else ZoneInfo(name)
 
 
 def _is_done(result: "DataFrame") -> bool:

@@ -12,13 +12,22 @@ from dbt_common.exceptions import DbtDatabaseError
 logger = AdapterLogger("dbt_delta")
 
 # Conditions that only say that something below failed.
-WRAPPERS = ("TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "INTERNAL_ERROR", "FAILED_READ_FILE")
-_CONDITION = re.compile(r"^\[([A-Z][A-Z0-9_.]*)\]")
-_FRAME = re.compile(r"\n\s*at [\w.$/]+\(.*")
-_DRIVER_GONE = (
-    "Spark's JVM is gone: it was killed or ran out of memory. What it said last is in spark.log "
-    "beside dbt's log; DBT_DELTA_MEMORY gives it more. Tables are at their last version."
+WRAPPERS = (
+    "FAILED_EXECUTE_UDF",
+    "FAILED_READ_FILE",
+    "INTERNAL_ERROR",
+    "TASK_WRITE_FAILED",
+    "_LEGACY_ERROR_TEMP_",
 )
+MAX_LINES = 24
+_CONDITION = re.compile(r"^\[([A-Za-z_][A-Za-z0-9_.]*)\]")
+_FRAME = re.compile(r"\n\s*at [\w.$/<>]+\(.*", re.DOTALL)
+_CLASS = re.compile(r"^(?:[\w$]+\.)+([\w$]+)(?:: |$)")
+# A driver in another thread's words: "... most recent failure: Lost task 0.0 in stage 3.0 (TID 3)
+# (host executor driver): org.apache.spark.SomeException: ..."
+_LOST_TASK = re.compile(r"most recent failure: Lost task [^:]*?\): (.*)", re.DOTALL)
+_POSITION = re.compile(r"; line \d+,? pos \d+")
+_PARSED = re.compile(r"\s*\n+== SQL ==\n(.*)", re.DOTALL)
 
 
 @contextmanager
@@ -39,40 +48,86 @@ def message(error: BaseException) -> str:
     Of a chain of causes it is the innermost that carries an error condition of its own, because
     the outer ones only say that a task or a write failed.
     """
-    if type(error).__module__.startswith("py4j") and not hasattr(error, "java_exception"):
-        return _DRIVER_GONE
-    if isinstance(error, ConnectionError):
-        return _DRIVER_GONE
+    if is_driver_gone(error):
+        return _driver_gone()
     origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if origin is None:
-        return tidy(str(error))
-    texts = [tidy(text) for text in _causes(origin)] or [tidy(str(error))]
-    return _best(texts)
+        return paragraph([str(error)])
+    return paragraph(_causes(origin) or [str(error)])
+
+
+def is_driver_gone(error: BaseException) -> bool:
+    """Whether the JVM did not answer, as against answered with an exception."""
+    from dbt_delta.session.spark import driver_exit_code
+
+    if hasattr(error, "java_exception") or hasattr(error, "_origin"):
+        return False
+    if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
+        return True
+    return type(error).__module__.startswith("py4j") and driver_exit_code() is not None
+
+
+def paragraph(texts: list[str]) -> str:
+    """The telling one of a chain of exceptions, outermost first, as ``toString`` gives them."""
+    texts = [tidy(text) for text in texts]
+    named = [text for text in texts if _CONDITION.match(text)]
+    telling = [text for text in named if not _CONDITION.match(text)[1].startswith(WRAPPERS)]
+    if telling:
+        return _short(telling[-1])
+    if named and named[-1] != texts[-1]:
+        return _short(f"{named[-1]} Cause: {texts[-1]}")
+    return _short(texts[-1])
 
 
 def tidy(text: str) -> str:
-    """Cuts stack frames and query plans from an exception's text."""
-    caused = re.findall(r"Caused by: [\w.$]+: (.*?)(?=\n\s*at |\nCaused by|\Z)", text, re.DOTALL)
-    text = _best([text.split("\n\tat ")[0], *caused]) if caused else text
+    """One exception's text without stack frames, query plan, Java class and the statement itself.
+
+    Of the statement a syntax error quotes, the line in question is kept.
+    """
+    lost = _LOST_TASK.search(text)
+    text = lost[1] if lost else text
     text = _FRAME.split(text)[0].split("\n\nDriver stacktrace")[0].split("\nJVM stacktrace")[0]
-    position = re.search(r"; line \d+,? pos \d+", text)
-    text = text[: position.end()] if position else text
-    return re.sub(r"^[\w.$]+(?:Exception|Error): ", "", text).strip()
+    position = _POSITION.search(text)
+    text = text[: position.end()] if position else text.split(";\n")[0]
+    quoted = _PARSED.search(text)
+    if quoted:
+        text = "\n".join([text[: quoted.start()], *_marked_line(quoted[1])])
+    java = _CLASS.match(text)
+    if java:
+        rest = text[java.end() :].lstrip()
+        text = rest if _CONDITION.match(rest) else f"{java[1]}: {rest}" if rest else java[1]
+    return text.strip()
 
 
-def _best(texts: list[str]) -> str:
-    """The innermost text with a telling condition, else with any, else the outermost."""
-    named = [text for text in texts if _CONDITION.match(text)]
-    telling = [t for t in named if _CONDITION.match(t).group(1).split(".")[0] not in WRAPPERS]
-    return (telling or named or texts)[-1 if named else 0]
+def _marked_line(sql: str) -> list[str]:
+    """The line that the parser points at, and the pointer."""
+    lines = sql.rstrip().split("\n")
+    for number, line in enumerate(lines):
+        if number and re.fullmatch(r"-*\^\^\^", line):
+            return [lines[number - 1], line.replace("-", " ")]
+    return []
+
+
+def _short(text: str) -> str:
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    return "\n".join(lines if len(lines) <= MAX_LINES else [*lines[:MAX_LINES], "..."])
 
 
 def _causes(exception: Any) -> list[str]:
-    """Messages of a Java exception and its causes, outermost first."""
-    found = []
+    """A Java exception and its causes as text, outermost first."""
+    found: list[str] = []
     while exception is not None and len(found) < 20:
-        text = exception.getMessage()
-        if text:
-            found.append(text)
+        found.append(exception.toString())
         exception = exception.getCause()
     return found
+
+
+def _driver_gone() -> str:
+    from dbt_delta.session.spark import driver_exit_code
+
+    code = driver_exit_code()
+    return (
+        f"Spark's JVM is gone{'' if code is None else f' (exit code {code})'}: it was killed or "
+        "ran out of memory. What it said last is in spark.log beside dbt's log; "
+        "DBT_DELTA_MEMORY gives it more. Tables are at their last version."
+    )

@@ -5,9 +5,14 @@ import math
 from decimal import Decimal
 from typing import Any
 
+MAX_DIGITS = 38
+
 
 def literal(value: Any) -> str:
     """SQL text of a binding; every value comes back from Spark equal to what went in.
+
+    Numbers of more digits than Spark's decimals hold go as text, which loses none of them and
+    leaves it to the column's type what to make of it.
 
     Raises:
         TypeError: a type that SQL has no literal for.
@@ -17,20 +22,38 @@ def literal(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        # A plain literal is an int, a bigint or, beyond 64 bits, a decimal.
-        return str(value)
+        return _integer(value)
     if isinstance(value, Decimal):
-        return f"{value:f}BD" if value.is_finite() else f"double('{value}')"
+        return _decimal(value)
     if isinstance(value, float):
         return f"{value!r}D" if math.isfinite(value) else f"double('{value}')"
     if isinstance(value, dt.datetime):
-        kind = "timestamp" if value.tzinfo else "timestamp_ntz"
+        kind = "timestamp_ltz" if value.tzinfo else "timestamp_ntz"
         return f"{kind}'{value.isoformat(sep=' ')}'"
     if isinstance(value, dt.date):
         return f"date'{value.isoformat()}'"
-    if isinstance(value, (bytes, bytearray)):
+    if isinstance(value, bytes | bytearray):
         return f"X'{value.hex()}'"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
+        return _text(value)
     raise TypeError(f"no SQL literal for a {type(value).__name__}: {value!r}")
+
+
+def _integer(value: int) -> str:
+    """An int, a bigint, or beyond 64 bits a decimal, by its size."""
+    return str(value) if abs(value) < 10**MAX_DIGITS else _text(str(value))
+
+
+def _decimal(value: Decimal) -> str:
+    if not value.is_finite():
+        return f"double('{value}')"
+    written = f"{value:f}"
+    digits = written.lstrip("-0.").replace(".", "")
+    scale = len(written.partition(".")[2])
+    return f"{written}BD" if max(len(digits), scale) <= MAX_DIGITS else _text(written)
+
+
+def _text(value: str) -> str:
+    # Spark replaces ${...} in a statement's text, in literals too: the dollar goes as an escape.
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
+    return f"'{escaped}'"

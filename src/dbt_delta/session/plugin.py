@@ -3,6 +3,7 @@
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +14,7 @@ from dbt_common.exceptions import DbtDatabaseError
 
 TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
+SESSION = "session"
 
 logger = AdapterLogger("dbt_delta")
 
@@ -44,17 +46,28 @@ def install() -> None:
             f"({', '.join(TESTED_DBT_SPARK)}). {SWITCH}=off silences this."
         )
         return
-    stock_open = SparkConnectionManager.open.__func__
-    stock_execute = SparkConnectionManager.execute
-    stock_exception_handler = SparkConnectionManager.exception_handler
+    _replace_connections(SparkConnectionManager)
+    _add_python_models()
+    _cancel_at_first_failure()
+
+
+def _replace_connections(manager: Any) -> None:
+    stock_open = manager.open.__func__
+    stock_execute = manager.execute
+    stock_exception_handler = manager.exception_handler
 
     def open_(cls: type, connection: Connection) -> Connection:
-        if connection.state == ConnectionState.OPEN or connection.credentials.method != "session":
+        if connection.state == ConnectionState.OPEN:
+            return stock_open(cls, connection)
+        from dbt_delta.session.profile import restore_ansi
+
+        restore_ansi(connection.credentials)
+        if connection.credentials.method != SESSION:
             return stock_open(cls, connection)
         from dbt_delta.session.connection import SessionConnection
-        from dbt_delta.session.profile import parameters
 
-        connection.handle = SessionConnection(parameters(connection.credentials), connection)
+        settings = connection.credentials.server_side_parameters
+        connection.handle = SessionConnection(settings, connection)
         connection.state = ConnectionState.OPEN
         return connection
 
@@ -81,6 +94,58 @@ def install() -> None:
             with stock_exception_handler(self, sql):
                 raise error
 
-    SparkConnectionManager.open = classmethod(open_)
-    SparkConnectionManager.execute = execute
-    SparkConnectionManager.exception_handler = exception_handler
+    manager.open = classmethod(open_)
+    manager.execute = execute
+    manager.exception_handler = exception_handler
+
+
+def _add_python_models() -> None:
+    """Python models of the session method run in their connection's session."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    from dbt_delta.session.python_model import SessionPythonModel
+
+    stock_helpers = SparkAdapter.python_submission_helpers.fget
+    stock_method = SparkAdapter.default_python_submission_method.fget
+
+    def is_session(adapter: Any) -> bool:
+        return adapter.connections.profile.credentials.method == SESSION
+
+    def helpers(self: Any) -> dict[str, Any]:
+        if not is_session(self):
+            return stock_helpers(self)
+        # A model that names a Databricks cluster of its own runs here all the same.
+        here = partial(SessionPythonModel, self.connections)
+        return {SESSION: here, **dict.fromkeys(stock_helpers(self), here)}
+
+    def method(self: Any) -> str:
+        return SESSION if is_session(self) else stock_method(self)
+
+    SparkAdapter.python_submission_helpers = property(helpers)
+    SparkAdapter.default_python_submission_method = property(method)
+
+
+def _cancel_at_first_failure() -> None:
+    """``--fail-fast`` cancels what runs when the first node fails.
+
+    dbt raises it in the thread that hands out nodes, which may be waiting for one to become
+    ready: a long model with a child would run to its end. What the cancelled nodes then report
+    is not the failure to show.
+    """
+    from dbt.adapters.factory import get_adapter
+    from dbt.exceptions import FailFastError
+    from dbt.task.runnable import GraphRunnableTask
+
+    stock_handle_result = GraphRunnableTask._handle_result
+
+    def handle_result(self: Any, result: Any) -> None:
+        stock_handle_result(self, result)
+        if not isinstance(self._raise_next_tick, FailFastError):
+            return
+        first = self.__dict__.setdefault("_dbt_delta_first_failure", self._raise_next_tick)
+        self._raise_next_tick = first
+        adapter = get_adapter(self.config)
+        if adapter.type() == "spark" and adapter.connections.profile.credentials.method == SESSION:
+            adapter.connections.cancel_open()
+
+    GraphRunnableTask._handle_result = handle_result

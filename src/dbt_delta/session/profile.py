@@ -5,20 +5,23 @@ from typing import Any
 ANSI = "spark.sql.ansi.enabled"
 
 
-def parameters(credentials: Any) -> dict[str, str]:
-    """``server_side_parameters`` of a target, with the ANSI mode that the profile asks for.
+def restore_ansi(credentials: Any) -> None:
+    """Gives ``server_side_parameters`` of a target the ANSI mode that the profile asks for.
 
     dbt-spark overwrites that one setting with "false" in every profile
-    (SparkCredentials.__post_init__), so it is read from profiles.yml once more. A profile that
-    does not name it gets Spark's own default.
+    (SparkCredentials.__post_init__), before any plugin is loaded; so it is read from profiles.yml
+    once more, once per invocation. A profile that does not name it gets Spark's own default.
     """
-    settings = dict(credentials.server_side_parameters)
+    if getattr(credentials, "_dbt_delta_ansi_restored", False):
+        return
     asked = _as_written(credentials).get(ANSI)
+    settings = dict(credentials.server_side_parameters)
     if asked is None:
         settings.pop(ANSI, None)
     else:
         settings[ANSI] = str(asked).lower()
-    return settings
+    credentials.server_side_parameters = settings
+    credentials._dbt_delta_ansi_restored = True
 
 
 def _as_written(credentials: Any) -> dict[str, Any]:

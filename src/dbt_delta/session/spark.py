@@ -2,8 +2,12 @@
 
 import logging
 import os
+import signal
+import subprocess
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +50,18 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
     return session
 
 
+def driver_exit_code() -> int | None:
+    """The exit code of the driver's JVM; None while it runs or where this process has none."""
+    process = _jvm()
+    if process is None:
+        return None
+    try:
+        # A broken connection is seen a moment before the end of the process.
+        return process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def _start(settings: dict[str, str]) -> "SparkSession":
     global _root
     if _root is not None:
@@ -59,15 +75,38 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     # pyspark prints each failed statement with its JVM trace as JSON; dbt reports it in words.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     builder = SparkSession.Builder().appName("dbt_delta").enableHiveSupport()
     for key, value in settings.items():
         builder = builder.config(key, value)
-    _root = builder.getOrCreate()
-    _root_settings.update(settings)
-    if metastore is not None:
-        process = getattr(_root.sparkContext._gateway, "proc", None)
-        if process is not None:
-            lock.record_jvm(metastore, process.pid)
-    return _root
+    found = SparkContext._active_spark_context
+    with _interrupts_kept():
+        root = builder.getOrCreate()
+    # A driver that somebody else started here has the settings that it has.
+    _root_settings.update(settings if found is None else dict(root.sparkContext.getConf().getAll()))
+    _root = root
+    process = _jvm()
+    if metastore is not None and process is not None:
+        lock.record_jvm(metastore, process.pid)
+    return root
+
+
+@contextmanager
+def _interrupts_kept() -> Generator[None, None, None]:
+    """Leaves Ctrl-C to dbt: pyspark's handler cancels every job of the process in its midst."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _jvm() -> "subprocess.Popen[bytes] | None":
+    if _root is None:
+        return None
+    return getattr(_root.sparkContext._gateway, "proc", None)

@@ -1,0 +1,33 @@
+"""Python models in the Spark session of their connection."""
+
+from typing import Any
+
+from dbt.adapters.base import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
+
+METHOD = "session"
+
+
+class SessionPythonModel(PythonJobHelper):
+    """Runs a model's compiled Python where its SQL would have run.
+
+    ``connections`` is the adapter's connection manager; dbt calls ``submit`` on the thread that
+    holds the model's connection.
+    """
+
+    def __init__(self, connections: Any, parsed_model: dict[str, Any]) -> None:
+        self._connections = connections
+        self._path = parsed_model["original_file_path"]
+
+    def submit(self, compiled_code: str) -> None:
+        """Runs the code, which writes the model's table itself.
+
+        Raises:
+            DbtDatabaseError: what Spark refused, or what the model raised, with its line.
+            DbtRuntimeError: the code is not Python.
+        """
+        try:
+            code = compile(compiled_code, self._path, "exec")
+        except SyntaxError as error:
+            raise DbtRuntimeError(f"{self._path}, line {error.lineno}: {error.msg}") from None
+        self._connections.get_thread_connection().handle.run_python(code)

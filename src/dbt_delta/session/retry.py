@@ -1,0 +1,33 @@
+"""Which failed statements may run again as they are."""
+
+import random
+import re
+
+# Two writers met, Delta let one through, and the other has written nothing. Not among them is
+# DELTA_CONCURRENT_TRANSACTION: that writer's work is there already, under the same transaction id.
+_CONFLICT = re.compile(
+    r"^\[(DELTA_CONCURRENT_(?!TRANSACTION)\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED)\b"
+)
+# Statements of one commit, whose outcome follows from the tables as they are when it runs. RESTORE
+# is not: it would take back what the other writer has just committed.
+_ONE_COMMIT = re.compile(
+    r"(insert|merge|delete|update|create\s+or\s+replace\s+table|replace\s+table)\b", re.IGNORECASE
+)
+_COMMENTS = re.compile(r"(\s+|/\*.*?\*/|--[^\n]*(\n|$))*", re.DOTALL)
+
+ATTEMPTS = 4
+
+
+def is_conflict(message: str) -> bool:
+    """Whether a statement failed because another writer was faster."""
+    return _CONFLICT.match(message) is not None
+
+
+def is_repeatable(sql: str) -> bool:
+    """Whether the whole statement can run again after a conflict; a script never."""
+    return _ONE_COMMIT.match(sql, _COMMENTS.match(sql).end()) is not None
+
+
+def delay(attempt: int) -> float:
+    """Seconds before the next attempt, after ``attempt`` of them (from 1); never twice the same."""
+    return 2 ** (attempt - 1) * random.uniform(0.5, 1.5)

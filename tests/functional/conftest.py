@@ -1,0 +1,50 @@
+"""Fixtures of the functional tests; harness.py says how to use them."""
+
+import os
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from tests.functional import harness
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None]:
+    """Warehouse, metastore and logs of the driver that all tests share."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "logs").mkdir()
+    before = dict(os.environ)
+    os.environ.update(harness.environment(folder))
+    yield folder
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+    """The installed packages of a consumer: this repository."""
+    return harness.install_packages(tmp_path_factory.mktemp("deps"), home)
+
+
+@pytest.fixture
+def new_project(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    home: Path,
+    packages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., harness.Project]:
+    """Makes projects: a test that needs two gives each a name."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(name: str = "project") -> harness.Project:
+        return harness.Project(tmp_path / name, home, packages, f"{request.node.name}_{name}")
+
+    return make
+
+
+@pytest.fixture
+def project(new_project: Callable[..., harness.Project]) -> harness.Project:
+    """A fresh dbt project with a schema of its own."""
+    return new_project()

@@ -1,0 +1,357 @@
+"""Runs dbt on real Spark and Delta, and reads what it left on the server.
+
+All tests of a pytest process share one Spark driver, one warehouse and one metastore, in a
+temporary folder; each test has a dbt project and a schema of its own. The project uses this
+repository as a package, the way a consumer does, with the settings of profiles/profiles.yml.
+
+    def test_something(project):
+        project.write({
+            "models/a.sql": "{{ config(materialized='table') }} select 1 as id",
+            "models/schema.yml": "models: [{name: a}]",
+        })
+        run = project.dbt("run", "-s", "a", vars={"day": "2013-01-01"})   # fails the test if dbt fails
+        assert run.results[0].status == "success"
+        assert project.rows("a") == [{"id": 1}]
+        assert project.version("a") == 0
+        assert project.history("a")[0]["operation"] == "CREATE OR REPLACE TABLE AS SELECT"
+        assert project.sql("select max(id) as top from {schema}.a")[0].top == 1
+
+        failed = project.dbt("run", "-s", "broken", check=False)
+        assert "TABLE_OR_VIEW_NOT_FOUND" in failed.output   # what a person sees on the console
+
+``project.process(...)`` starts the real ``dbt`` executable instead, with a Spark driver, a
+warehouse and a metastore of its own: for signals, console text, start-up and locks. At most one
+such process beside the shared driver keeps a small machine usable.
+"""
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROFILE = "functional"
+# The driver lives for seconds: without C2 it starts in half the time.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_serial = itertools.count(1)
+
+
+@dataclass
+class Invocation:
+    """What one dbt command gave back."""
+
+    success: bool
+    results: list[Any]
+    exception: BaseException | None
+    events: list[Any] = field(repr=False)
+
+    @property
+    def output(self) -> str:
+        """The console text: events from info up, without time stamps and colours."""
+        shown = (e.info.msg for e in self.events if e.info.level not in ("debug", "test"))
+        return _plain("\n".join(shown))
+
+    @property
+    def log(self) -> str:
+        """Everything, as the log file has it."""
+        return _plain("\n".join(event.info.msg for event in self.events))
+
+    @property
+    def statements(self) -> list[str]:
+        """The SQL sent to Spark, in order, without dbt's comment."""
+        sent = (e.data.sql for e in self.events if e.info.name == "SQLQuery")
+        return [re.sub(r"^\s*/\* .*? \*/\s*", "", sql, flags=re.DOTALL).strip() for sql in sent]
+
+    def result(self, name: str) -> Any:
+        """The result of the node with that name."""
+        return next(r for r in self.results if r.node.name == name)
+
+
+class Project:
+    """A dbt project in a folder of its own, with a schema of its own."""
+
+    def __init__(self, path: Path, home: Path, packages: Path, name: str) -> None:
+        self.path = path
+        self.home = home
+        self.schema = f"{_slug(name)[:48]}_{next(_serial)}"
+        path.mkdir(parents=True)
+        (path / "dbt_packages").symlink_to(packages)
+        self.write(consumer_files(self.schema))
+
+    def write(self, files: Mapping[str, str | None]) -> None:
+        """Writes text files, dedented; None removes one."""
+        for name, text in files.items():
+            target = self.path / name
+            if text is None:
+                target.unlink()
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(dedent(text).lstrip("\n"))
+
+    def configure(self, **entries: Any) -> None:
+        """Adds entries to dbt_project.yml, replacing those of the same name."""
+        path = self.path / "dbt_project.yml"
+        path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **entries}))
+
+    def dbt(
+        self,
+        *arguments: str,
+        vars: Mapping[str, Any] | None = None,
+        check: bool = True,
+        threads: int | None = None,
+    ) -> Invocation:
+        """Runs a dbt command in this process.
+
+        Raises:
+            AssertionError: dbt failed, and ``check`` is on; with the console text.
+        """
+        from dbt.cli.main import dbtRunner
+
+        events: list[Any] = []
+        ran = dbtRunner(callbacks=[events.append]).invoke(
+            [*self._command(arguments, vars), *(["--threads", str(threads)] if threads else [])]
+        )
+        results = getattr(ran.result, "results", None) or []
+        invocation = Invocation(ran.success, list(results), ran.exception, events)
+        if check and not ran.success:
+            raise AssertionError(
+                f"dbt {' '.join(arguments)} failed: {ran.exception or ''}\n{invocation.output}"
+            )
+        return invocation
+
+    def process(
+        self,
+        *arguments: str,
+        vars: Mapping[str, Any] | None = None,
+        home: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> "Process":
+        """Starts the ``dbt`` executable; see ``Process``. ``home`` defaults to one per project."""
+        home = home or self.path / "home"
+        return dbt_subprocess(self.path, *self._command(arguments, vars), home=home, env=env)
+
+    def sql(self, text: str) -> list[Any]:
+        """Rows of a statement, run beside dbt in a Spark session of its own."""
+        return session().sql(text.replace("{schema}", self.schema)).collect()
+
+    def rows(self, name: str, order_by: str = "all") -> list[dict[str, Any]]:
+        """All rows of a table or view of this project, ordered."""
+        found = self.sql(f"select * from {self.relation(name)} order by {order_by}")
+        return [row.asDict(recursive=True) for row in found]
+
+    def history(self, name: str) -> list[dict[str, Any]]:
+        """Delta's history of a table, newest first; ``userMetadata`` as written."""
+        found = self.sql(f"describe history {self.relation(name)}")
+        return [row.asDict(recursive=True) for row in found]
+
+    def version(self, name: str) -> int:
+        """The table's newest version."""
+        return self.history(name)[0]["version"]
+
+    def relation(self, name: str) -> str:
+        """``name`` as SQL reads it; with this project's schema unless it names one."""
+        parts = name.split(".") if "." in name else [self.schema, name]
+        return ".".join(f"`{part}`" for part in parts)
+
+    def _command(self, arguments: Iterable[str], vars: Mapping[str, Any] | None) -> list[str]:
+        command = [
+            *arguments,
+            *("--project-dir", str(self.path), "--profiles-dir", str(self.path)),
+            *("--target-path", str(self.path / "target"), "--log-path", str(self.path / "logs")),
+        ]
+        return command if vars is None else [*command, "--vars", json.dumps(dict(vars))]
+
+
+class Process:
+    """A running ``dbt`` executable; console text of both streams in ``output`` as it comes."""
+
+    def __init__(self, popen: "subprocess.Popen[str]") -> None:
+        self._popen = popen
+        self._lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def output(self) -> str:
+        return _plain("".join(self._lines))
+
+    def wait(self, timeout: float = 180) -> int:
+        """The exit code.
+
+        Raises:
+            AssertionError: it still runs after ``timeout`` seconds; it is killed then.
+        """
+        try:
+            code = self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"dbt still ran after {timeout} s\n{self.output}") from None
+        self._reader.join(timeout=30)
+        return code
+
+    def wait_for(self, pattern: str, timeout: float = 120) -> None:
+        """Waits until the console shows ``pattern``."""
+        wait_until(
+            lambda: re.search(pattern, self.output) or self._popen.poll() is not None,
+            timeout,
+            f"dbt to show {pattern!r}",
+        )
+        assert re.search(pattern, self.output), f"dbt ended without {pattern!r}:\n{self.output}"
+
+    def interrupt(self) -> None:
+        """Ctrl-C: the signal reaches the whole process group, as from a terminal."""
+        os.killpg(self.pid, signal.SIGINT)
+
+    def kill(self) -> None:
+        """Ends the process and its JVM at once."""
+        if self._popen.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+            self._popen.wait()
+
+    def _read(self) -> None:
+        assert self._popen.stdout is not None
+        for line in self._popen.stdout:
+            self._lines.append(line)
+
+
+def dbt_subprocess(
+    folder: Path, *arguments: str, home: Path, env: Mapping[str, str] | None = None
+) -> Process:
+    """Starts the real ``dbt`` in ``folder`` with warehouse, metastore and logs in ``home``."""
+    (home / "logs").mkdir(parents=True, exist_ok=True)
+    return Process(
+        subprocess.Popen(
+            [Path(sys.executable).with_name("dbt"), *arguments],
+            cwd=folder,
+            env={**os.environ, **environment(home), **(env or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # A process group of its own, so that a signal reaches dbt and its JVM and not pytest.
+            start_new_session=True,
+        )
+    )
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Variables that keep dbt and Spark out of the repository and of the user's home."""
+    return {
+        "DBT_DELTA_HOME": str(home),
+        "DBT_DELTA_MEMORY": "1g",
+        "DBT_DELTA_JAVA_OPTIONS": JAVA_OPTIONS,
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DBT_USE_COLORS": "false",
+        "COLUMNS": "200",
+    }
+
+
+def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:
+    """The files of a project that uses this repository as a package."""
+    settings = (REPOSITORY / "profiles" / "profiles.yml").read_text()
+    settings = settings.replace("{{ flags.PROFILES_DIR }}", str(REPOSITORY))
+    settings = settings.replace("{{ flags.LOG_PATH }}", "{{ env_var('DBT_DELTA_HOME') }}/logs")
+    settings = settings.replace("flags.PROFILES_DIR ~ '/var'", "''")
+    settings = re.sub(r"schema: .*DBT_SCHEMA.*", f"schema: {schema}", settings)
+    project = {
+        "name": "consumer",
+        "version": "1.0.0",
+        "profile": profile,
+        "flags": {"send_anonymous_usage_stats": False},
+        "dispatch": [
+            {"macro_namespace": "dbt", "search_order": ["consumer", "dbt_delta", "dbt"]},
+        ],
+        "models": {"+file_format": "delta"},
+        "snapshots": {"+file_format": "delta"},
+        "seeds": {"+file_format": "delta"},
+    }
+    return {
+        "profiles.yml": re.sub(r"^dbt_delta:", f"{profile}:", settings, flags=re.MULTILINE),
+        "dbt_project.yml": yaml.safe_dump(project, sort_keys=False),
+        "packages.yml": yaml.safe_dump({"packages": [{"local": str(REPOSITORY)}]}),
+        "macros/materializations.sql": materialization_wrappers(),
+    }
+
+
+def materialization_wrappers() -> str:
+    """The thin wrappers by which a consumer lets this package's materializations in."""
+    wrappers = []
+    for file in sorted((REPOSITORY / "macros" / "materializations").glob("*.sql")):
+        head = r"{%-?\s*materialization\s+(\w+)\s*,\s*(adapter=['\"]spark['\"].*?)-?%}"
+        for name, options in re.findall(head, file.read_text(), re.DOTALL):
+            call = f"{{{{ return(dbt_delta.materialization_{name}_spark()) }}}}"
+            wrappers.append(
+                f"{{% materialization {name}, {options.strip()} %}}{call}{{% endmaterialization %}}"
+            )
+    return "\n".join(wrappers) + "\n"
+
+
+def install_packages(folder: Path, home: Path) -> Path:
+    """Runs ``dbt deps`` once; the folder of installed packages."""
+    project = folder / "packages"
+    project.mkdir(parents=True)
+    for name, text in consumer_files("none").items():
+        target = project / name
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text)
+    deps = dbt_subprocess(project, "deps", home=home)
+    assert deps.wait() == 0, deps.output
+    return project / "dbt_packages"
+
+
+@cache
+def session() -> Any:
+    """A Spark session beside dbt's, on the same driver."""
+    from dbt_delta.session.spark import new_session
+
+    return new_session(settings())
+
+
+def settings() -> dict[str, str]:
+    """The Spark settings of the test profile as dbt renders them."""
+    from jinja2 import Template
+
+    text = consumer_files("none")["profiles.yml"]
+    # Rendered per value, as dbt does: a value may hold what YAML reads differently.
+    target = yaml.safe_load(text)[PROFILE]["outputs"]["session"]
+    return {
+        key: Template(str(value)).render(env_var=os.environ.get).strip()
+        for key, value in target["server_side_parameters"].items()
+    }
+
+
+def wait_until(condition: Any, timeout: float, what: str) -> None:
+    """Polls until ``condition()`` is true.
+
+    Raises:
+        AssertionError: it is not after ``timeout`` seconds.
+    """
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {timeout} s for {what}"
+        time.sleep(0.05)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_").lower()
+
+
+def _plain(text: str) -> str:
+    """Text without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)

@@ -1,0 +1,62 @@
+"""The reference project built for real, by ./run, each time in a home of its own."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.functional import harness
+
+SCHEMA = "dbt_delta.db"
+
+
+@dataclass
+class Run:
+    """A finished ./run command."""
+
+    code: int
+    output: str
+
+
+@dataclass
+class Home:
+    """A DBT_DELTA_HOME that ./run commands of a test share."""
+
+    path: Path
+
+    def run(self, *arguments: str) -> Run:
+        done = subprocess.run(
+            [harness.REPOSITORY / "run", *arguments],
+            env={**os.environ, **harness.environment(self.path)},
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        return Run(done.returncode, done.stdout + done.stderr)
+
+    def tables(self) -> dict[str, Path]:
+        """Folders of the Delta tables by name."""
+        found = (self.path / "warehouse" / SCHEMA).iterdir()
+        return {folder.name: folder for folder in sorted(found) if (folder / "_delta_log").is_dir()}
+
+    def versions(self) -> dict[str, int]:
+        """Newest version per table, by the commit files of its log."""
+        return {
+            name: max(int(file.stem) for file in (folder / "_delta_log").glob("*[0-9].json"))
+            for name, folder in self.tables().items()
+        }
+
+    def rows(self, table: str) -> list[str]:
+        """All rows of a table as JSON, ordered; for equality."""
+        found = harness.session().sql(
+            f"select to_json(struct(*)) as row from delta.`{self.tables()[table]}` order by 1"
+        )
+        return [row.row for row in found.collect()]
+
+
+@pytest.fixture(scope="session")
+def new_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Home]:
+    return lambda: Home(tmp_path_factory.mktemp("reference"))
