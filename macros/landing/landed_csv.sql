@@ -12,9 +12,13 @@
     {%- set path = dbt_delta.landing_dir() ~ '/' ~ folder -%}
     {%- set ledger = this if is_incremental() else none -%}
     {%- set files = dbt_delta._unseen_files(path, folder, ledger) if execute else [] -%}
-    {{- dbt_delta.get_landed_csv_sql(
-        path, folder, columns, files, ledger, null_value, separator
-    ) -}}
+    {%- if ledger is not none and not files -%}
+        select * from {{ ledger }} where false
+    {%- else -%}
+        {{- dbt_delta.get_landed_csv_sql(
+            path, folder, columns, files, ledger, null_value, separator
+        ) -}}
+    {%- endif -%}
 {%- endmacro %}
 
 {% macro get_landed_csv_sql(

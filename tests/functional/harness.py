@@ -44,8 +44,9 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROFILE = "functional"
-# The driver lives for seconds: without C2 it starts in half the time.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# The driver lives for seconds: without C2 it starts in half the time. The code cache is then 48 MB,
+# too small for Spark, which would go on without a compiler.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 _serial = itertools.count(1)
 
 

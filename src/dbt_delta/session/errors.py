@@ -38,7 +38,7 @@ def as_database_error() -> Generator[None, None, None]:
     except DbtDatabaseError:
         raise
     except Exception as error:
-        logger.debug("".join(traceback.format_exception(error)))
+        logger.debug(_trace(error))
         raise DbtDatabaseError(message(error)) from error
 
 
@@ -120,6 +120,12 @@ def _causes(exception: Any) -> list[str]:
         found.append(exception.toString())
         exception = exception.getCause()
     return found
+
+
+def _trace(error: Exception) -> str:
+    """Python's trace, and the JVM's where pyspark keeps it back."""
+    jvm = getattr(error, "_stackTrace", None)
+    return "\n".join([*traceback.format_exception(error), *([jvm] if jvm else [])])
 
 
 def _driver_gone() -> str:

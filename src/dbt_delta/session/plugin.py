@@ -48,7 +48,6 @@ def install() -> None:
         return
     _replace_connections(SparkConnectionManager)
     _add_python_models()
-    _cancel_at_first_failure()
 
 
 def _replace_connections(manager: Any) -> None:
@@ -66,6 +65,7 @@ def _replace_connections(manager: Any) -> None:
             return stock_open(cls, connection)
         from dbt_delta.session.connection import SessionConnection
 
+        _cancel_at_first_failure()
         settings = connection.credentials.server_side_parameters
         connection.handle = SessionConnection(settings, connection)
         connection.state = ConnectionState.OPEN
@@ -130,12 +130,15 @@ def _cancel_at_first_failure() -> None:
 
     dbt raises it in the thread that hands out nodes, which may be waiting for one to become
     ready: a long model with a child would run to its end. What the cancelled nodes then report
-    is not the failure to show.
+    is not the failure to show. Not done at start: commands that run no node import no tasks.
     """
     from dbt.adapters.factory import get_adapter
     from dbt.exceptions import FailFastError
     from dbt.task.runnable import GraphRunnableTask
 
+    if getattr(GraphRunnableTask, "dbt_delta", False):
+        return
+    GraphRunnableTask.dbt_delta = True
     stock_handle_result = GraphRunnableTask._handle_result
 
     def handle_result(self: Any, result: Any) -> None:

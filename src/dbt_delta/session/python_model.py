@@ -15,7 +15,7 @@ class SessionPythonModel(PythonJobHelper):
     holds the model's connection.
     """
 
-    def __init__(self, connections: Any, parsed_model: dict[str, Any]) -> None:
+    def __init__(self, connections: Any, parsed_model: dict[str, Any], credentials: Any) -> None:
         self._connections = connections
         self._path = parsed_model["original_file_path"]
 
@@ -27,7 +27,8 @@ class SessionPythonModel(PythonJobHelper):
             DbtRuntimeError: the code is not Python.
         """
         try:
-            code = compile(compiled_code, self._path, "exec")
+            # Materializations put blank lines before the model: its own lines are counted.
+            code = compile(compiled_code.lstrip(), self._path, "exec")
         except SyntaxError as error:
             raise DbtRuntimeError(f"{self._path}, line {error.lineno}: {error.msg}") from None
         self._connections.get_thread_connection().handle.run_python(code)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.unit.macros.conftest import CompilationError
+from tests.unit.macros.rendering import CompilationError
 
 COLUMNS = {"id": "bigint", "order": "string"}
 
