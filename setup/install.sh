@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 root=$PWD
 build=.setup
+# Where a dbt process of this environment started us, it named our own wrapper.
+[[ ${JAVA_HOME:-} != "$root/.venv/java" ]] || unset JAVA_HOME
 
 say() { echo "setup: $*"; }
 fail() {

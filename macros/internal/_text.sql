@@ -3,7 +3,8 @@
     {{- return('`' ~ (name | string | replace('`', '``')) ~ '`') -}}
 {%- endmacro %}
 
-{# A string as a SQL literal. #}
+{# A string as a SQL literal. Spark replaces ${..} in a statement's text, in literals too. #}
 {% macro _literal(text) -%}
-    {{- return("'" ~ (text | string | replace('\\', '\\\\') | replace("'", "\\'")) ~ "'") -}}
+    {%- set escaped = text | string | replace('\\', '\\\\') | replace("'", "\\'") -%}
+    {{- return("'" ~ (escaped | replace('${', '\\u0024{')) ~ "'") -}}
 {%- endmacro %}

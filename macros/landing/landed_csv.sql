@@ -41,7 +41,9 @@ with files as (
     from text.{{ dbt_delta._quoted(path) }} with ('wholetext' = 'true')
     where {% if files -%}
         _metadata.file_path in (
-            {%- for file in files %}{{ dbt_delta._literal(file) }}{{ ', ' if not loop.last }}{% endfor -%}
+            {%- for file in files -%}
+                {{ dbt_delta._literal(file) }}{{ ', ' if not loop.last }}
+            {%- endfor -%}
         )
     {%- else -%} false {%- endif %}
 

@@ -9,7 +9,7 @@ repository as a package, the way a consumer does, with the settings of profiles/
             "models/a.sql": "{{ config(materialized='table') }} select 1 as id",
             "models/schema.yml": "models: [{name: a}]",
         })
-        run = project.dbt("run", "-s", "a", vars={"day": "2013-01-01"})   # fails the test if dbt fails
+        run = project.dbt("run", "-s", "a", vars={"day": "2013-01-01"})  # or fails the test
         assert run.results[0].status == "success"
         assert project.rows("a") == [{"id": 1}]
         assert project.version("a") == 0
@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -46,7 +47,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PROFILE = "functional"
 # The driver lives for seconds: without C2 it starts in half the time. The code cache is then 48 MB,
 # too small for Spark, which would go on without a compiler.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+JAVA_OPTIONS = (
+    f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+)
 _serial = itertools.count(1)
 
 
@@ -266,9 +270,8 @@ def environment(home: Path) -> dict[str, str]:
 def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:
     """The files of a project that uses this repository as a package."""
     settings = (REPOSITORY / "profiles" / "profiles.yml").read_text()
-    settings = settings.replace("{{ flags.PROFILES_DIR }}", str(REPOSITORY))
-    settings = settings.replace("{{ flags.LOG_PATH }}", "{{ env_var('DBT_DELTA_HOME') }}/logs")
-    settings = settings.replace("flags.PROFILES_DIR ~ '/var'", "''")
+    settings = settings.replace("flags.PROFILES_DIR", f"'{REPOSITORY}'")
+    settings = settings.replace("flags.LOG_PATH", "(env_var('DBT_DELTA_HOME') ~ '/logs')")
     settings = re.sub(r"schema: .*DBT_SCHEMA.*", f"schema: {schema}", settings)
     project = {
         "name": "consumer",
@@ -331,8 +334,9 @@ def settings() -> dict[str, str]:
     text = consumer_files("none")["profiles.yml"]
     # Rendered per value, as dbt does: a value may hold what YAML reads differently.
     target = yaml.safe_load(text)[PROFILE]["outputs"]["session"]
+    flags = SimpleNamespace(PROFILES_DIR=REPOSITORY)
     return {
-        key: Template(str(value)).render(env_var=os.environ.get).strip()
+        key: Template(str(value)).render(env_var=os.environ.get, flags=flags).strip()
         for key, value in target["server_side_parameters"].items()
     }
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import os
 import re
 import threading
 import traceback
@@ -9,8 +10,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
+import pytz
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
@@ -49,7 +50,13 @@ class SessionConnection(SparkConnectionWrapper):
         except (MetastoreInUse, ValueError) as error:
             raise FailedToConnectError(str(error)) from None
         except Exception as error:
-            raise FailedToConnectError(errors.message(error)) from error
+            text = errors.message(error)
+            if "JAVA_GATEWAY_EXITED" in text:
+                text = (
+                    "Spark's JVM did not start: it needs Java 17 or 21, and the memory that "
+                    f"DBT_DELTA_MEMORY names. JAVA_HOME is {os.environ.get('JAVA_HOME')}. {text}"
+                )
+            raise FailedToConnectError(text) from error
 
     def cursor(self) -> "SessionConnection":
         self._result = None
@@ -98,13 +105,14 @@ class SessionConnection(SparkConnectionWrapper):
             with self._running():
                 exec(code, {"__name__": "dbt_model", "spark": self._session})
         except DbtDatabaseError as error:
-            frames = traceback.extract_tb(error.__cause__.__traceback__ if error.__cause__ else None)
+            cause = error.__cause__
+            frames = traceback.extract_tb(cause.__traceback__ if cause else None)
             lines = [frame.lineno for frame in frames if frame.filename == code.co_filename]
             if not lines:
                 raise
             text = error.msg
             if not text.startswith("["):
-                text = f"{type(error.__cause__).__name__}: {text}"
+                text = f"{type(cause).__name__}: {text}"
             raise DbtDatabaseError(f"{text}\n{code.co_filename}, line {lines[-1]}") from error
 
     def fetchall(self) -> "list[Row]":
@@ -219,7 +227,8 @@ def _zone(name: str) -> dt.tzinfo:
         hours, minutes, seconds = (int(part or 0) for part in parts)
         shift = dt.timedelta(hours=hours, minutes=minutes, seconds=seconds)
         return dt.timezone(-shift if sign == "-" else shift)
-    return dt.timezone.utc if name in ("UTC", "Z", "GMT", "Etc/UTC") else ZoneInfo(name)
+    # pytz comes with dbt and brings its data; zoneinfo needs the system's.
+    return pytz.utc if name == "Z" else pytz.timezone(name)
 
 
 def _is_done(result: "DataFrame") -> bool:

@@ -72,11 +72,10 @@ def paragraph(texts: list[str]) -> str:
     texts = [tidy(text) for text in texts]
     named = [text for text in texts if _CONDITION.match(text)]
     telling = [text for text in named if not _CONDITION.match(text)[1].startswith(WRAPPERS)]
-    if telling:
-        return _short(telling[-1])
-    if named and named[-1] != texts[-1]:
-        return _short(f"{named[-1]} Cause: {texts[-1]}")
-    return _short(texts[-1])
+    if not named:
+        return _short(texts[-1])
+    chosen, last = (telling or named)[-1], texts[-1]
+    return _short(chosen if last in chosen or last in named else f"{chosen} Cause: {last}")
 
 
 def tidy(text: str) -> str:

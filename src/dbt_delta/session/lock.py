@@ -21,8 +21,8 @@ class MetastoreInUse(Exception):
 def metastore_dir(settings: dict[str, str]) -> Path | None:
     """The folder of the embedded Derby database in Spark settings, None for another database."""
     url = settings.get("spark.hadoop.javax.jdo.option.ConnectionURL", "")
-    match = re.match(r"jdbc:derby:(?:;databaseName=)?([^;]+)", url)
-    return Path(match.group(1)).resolve() if match else None
+    match = re.match(r"jdbc:derby:(?!//|memory:)(?:;databaseName=)?([^;]+)", url)
+    return Path(match[1]).resolve() if match else None
 
 
 def acquire(metastore: Path) -> None:
@@ -87,5 +87,7 @@ def _wait_for_jvm(pid: object) -> None:
 
 def _is_spark(pid: int) -> bool:
     """Whether that process lives and is a Spark driver, not a later one with the same number."""
-    shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True)
+    # Without -ww, ps cuts the line at $COLUMNS.
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    shown = subprocess.run(command, capture_output=True, text=True)
     return "org.apache.spark.deploy.SparkSubmit" in shown.stdout

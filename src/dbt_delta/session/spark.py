@@ -69,9 +69,6 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     metastore = lock.metastore_dir(settings)
     if metastore is not None:
         lock.acquire(metastore)
-    java = Path(sys.prefix) / "java"
-    if java.is_dir():
-        os.environ["JAVA_HOME"] = str(java)
     # pyspark prints each failed statement with its JVM trace as JSON; dbt reports it in words.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
@@ -82,7 +79,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     for key, value in settings.items():
         builder = builder.config(key, value)
     found = SparkContext._active_spark_context
-    with _interrupts_kept():
+    with _own_java(), _interrupts_kept():
         root = builder.getOrCreate()
     # A driver that somebody else started here has the settings that it has.
     _root_settings.update(settings if found is None else dict(root.sparkContext.getConf().getAll()))
@@ -91,6 +88,24 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     if metastore is not None and process is not None:
         lock.record_jvm(metastore, process.pid)
     return root
+
+
+@contextmanager
+def _own_java() -> Generator[None, None, None]:
+    """Set-up's Java for the driver, where there is one; other child processes keep the user's."""
+    java = Path(sys.prefix) / "java"
+    if not java.is_dir():
+        yield
+        return
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(java)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
 
 
 @contextmanager

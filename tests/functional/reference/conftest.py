@@ -49,6 +49,10 @@ class Home:
             for name, folder in self.tables().items()
         }
 
+    def count(self, table: str) -> int:
+        """Rows of a table."""
+        return harness.session().read.format("delta").load(str(self.tables()[table])).count()
+
     def rows(self, table: str) -> list[str]:
         """All rows of a table as JSON, ordered; for equality."""
         found = harness.session().sql(

@@ -11,7 +11,8 @@ def test_quoted(macros, name: str, quoted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "literal"), [("a", "'a'"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'"), (7, "'7'")]
+    ("text", "literal"),
+    [("a", "'a'"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'"), (7, "'7'"), ("${a}", r"'\u0024{a}'")],
 )
 def test_literal(macros, text: object, literal: str) -> None:
     assert macros()._literal(text) == literal

@@ -30,7 +30,9 @@ def test_the_first_load_has_number_one_and_later_ones_count_on(macros) -> None:
     get = macros().get_landed_csv_sql
     assert "cast(1 as bigint) as _load_id" in get("/l/a", "a", COLUMNS, [])
     later = get("/l/a", "a", COLUMNS, [], ledger="db.t")
-    assert "(select coalesce(max(_load_id), 0) + 1 from db.t) as _load_id" in " ".join(later.split())
+    assert "(select coalesce(max(_load_id), 0) + 1 from db.t) as _load_id" in " ".join(
+        later.split()
+    )
 
 
 @pytest.mark.parametrize("columns", [["id"], {}, "id", None])

@@ -1,0 +1,92 @@
+"""Ctrl-C, a second process and a dead JVM, on the real executable with its own metastore."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.functional.harness import Process, Project, wait_until
+
+# Two tasks that sleep for minutes: long, and no load on the machine.
+SLEEP = "java_method('java.lang.Thread', 'sleep', 1000L)"
+SLOW = f"select id, {SLEEP} as slept from range(0, 400, 1, 2)"
+MODELS = {
+    "models/quick.sql": "{{ config(materialized='table') }} select 1 as id",
+    "models/long.sql": f"""
+        -- depends_on: {{{{ ref('quick') }}}}
+        {{{{ config(materialized='table') }}}}
+        {SLOW}
+    """,
+}
+
+
+@pytest.fixture
+def start(project: Project):
+    """Starts dbt and waits until it is in a model of minutes; ends with the test."""
+    project.write(MODELS)
+    started: list[Process] = []
+
+    def until_long() -> Process:
+        process = project.process("run")
+        started.append(process)
+        process.wait_for(r"START sql table model .*\.long")
+        time.sleep(2)
+        return process
+
+    yield until_long
+    for process in started:
+        process.kill()
+
+
+def test_second_process_then_interrupt_then_dead_jvm(project: Project, start):
+    first = start()
+    before = time.monotonic()
+    second = project.process("run")
+    assert second.wait(60) != 0
+    said = [line for line in second.output.splitlines() if "in use" in line]
+    assert said, second.output
+    assert f"in use by process {first.pid} (dbt run" in said[0]
+    assert "Wait until it ends, or give this run a DBT_DELTA_HOME of its own." in said[0]
+    assert "Traceback" not in second.output
+    assert time.monotonic() - before < 15, "no JVM is started for this answer"
+
+    jvm = _owner(project)["jvm"]
+    first.interrupt()
+    assert first.wait(30) != 0
+    assert "CANCEL query model.consumer.long" in first.output
+    _no_noise(first.output)
+    wait_until(lambda: not _alive(jvm), 20, "the JVM to end")
+
+    # The lock is free and the metastore whole: the next run builds.
+    third = start()
+    assert "OK created sql table model" in third.output
+    os.kill(_owner(project)["jvm"], signal.SIGKILL)
+    assert third.wait(30) == 1
+    said = [line for line in third.output.splitlines() if "JVM is gone" in line]
+    assert said, third.output
+    assert "(exit code -9)" in said[0]
+    assert "Traceback" not in third.output
+    _no_noise(third.output)
+
+
+def _no_noise(output: str) -> None:
+    for noise in ("py4j", "Py4J", "at org.apache", "WARN ", "VM warning"):
+        assert noise not in output
+
+
+def _owner(project: Project) -> dict:
+    lock = project.path / "home" / "metastore.lock"
+    try:
+        return json.loads(lock.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

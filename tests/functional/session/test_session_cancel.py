@@ -1,0 +1,118 @@
+"""Cancel, seen from inside the driver: which jobs run, what they are called, what is left."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+
+from tests.functional import harness
+
+SLEEP = "java_method('java.lang.Thread', 'sleep', 1000L)"
+SLOW = f"select id, {SLEEP} as slept from range(0, 400, 1, 2)"
+LONG = (
+    "{{ config(materialized='table') }}\n"
+    f"{{% if var('slow', false) %}} {SLOW} {{% else %}} select 1L as id, 'x' as slept {{% endif %}}"
+)
+
+
+@pytest.fixture
+def interrupt_when_running() -> Generator[Callable[[str], list[Any]], None, None]:
+    """Sends this process a Ctrl-C once a job of that name runs; returns the jobs it saw."""
+    threads = []
+
+    def watch(name: str) -> list[Any]:
+        seen: list[Any] = []
+
+        def wait() -> None:
+            def running() -> bool:
+                seen[:] = [job for job in _jobs("RUNNING") if name in job["description"]]
+                return bool(seen)
+
+            harness.wait_until(running, 60, f"a job of {name}")
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        threads.append(thread)
+        return seen
+
+    yield watch
+    for thread in threads:
+        thread.join()
+
+
+def test_interrupt_leaves_nothing_running(project, interrupt_when_running):
+    project.write({"models/long.sql": LONG, "models/child.sql": "select * from {{ ref('long') }}"})
+    project.dbt("run", "-s", "long")
+    before = project.version("long")
+
+    jobs = interrupt_when_running("long")
+    started = time.monotonic()
+    run = project.dbt("run", vars={"slow": True}, check=False)
+    assert isinstance(run.exception, KeyboardInterrupt)
+    assert time.monotonic() - started < 60
+    assert "CANCEL query model.consumer.long" in run.output
+
+    invocation = run.events[0].info.invocation_id
+    assert {job["description"] for job in jobs} == {f"model.consumer.long ({invocation})"}
+    assert all(job["group"].startswith(f"model.consumer.long {invocation} ") for job in jobs)
+    assert not [job for job in _jobs("RUNNING") if "long" in job["description"]]
+    assert project.version("long") == before
+    assert project.rows("long") == [{"id": 1, "slept": "x"}]
+
+    project.dbt("run")
+    assert project.version("long") == before + 1
+
+
+def test_fail_fast_cancels_siblings(project):
+    # The child keeps dbt waiting for the next node, in the call that does not see the failure.
+    project.write(
+        {
+            "models/long.sql": LONG,
+            "models/child.sql": "select * from {{ ref('long') }}",
+            "models/broken.sql": """
+                {{ config(pre_hook="select java_method('java.lang.Thread', 'sleep', 3000L)") }}
+                select no_such_column
+            """,
+        }
+    )
+    started = time.monotonic()
+    run = project.dbt("run", "--fail-fast", vars={"slow": True}, check=False, threads=2)
+    assert time.monotonic() - started < 60
+    assert not [job for job in _jobs("RUNNING") if "long" in job["description"]]
+    assert run.result("long").status == "error"
+    assert "\n  Cancelled\n" in run.result("long").message
+    assert run.result("child").status == "skipped"
+    # The failure shown first is the one that began it.
+    assert run.output.index("Failure in model broken") < run.output.index("Failure in model long")
+    assert project.sql("show tables in {schema}") == []
+
+
+def test_without_fail_fast_siblings_go_on(project):
+    project.write(
+        {
+            "models/good.sql": f"""
+                {{{{ config(materialized='table') }}}}
+                {SLOW.replace("400", "6")}
+            """,
+            "models/broken.sql": "select no_such_column",
+        }
+    )
+    run = project.dbt("run", check=False)
+    assert run.result("good").status == "success"
+    assert run.result("broken").status == "error"
+
+
+def _jobs(status: str) -> list[dict[str, str]]:
+    """The driver's jobs with that status."""
+    found = harness.session().sparkContext._jsc.sc().statusStore().jobsList(None)
+    jobs = [found.apply(i) for i in range(found.size())]
+    return [
+        {"description": job.description().getOrElse(None) or "", "group": job.jobGroup().get()}
+        for job in jobs
+        if job.status().toString() == status and job.jobGroup().isDefined()
+    ]
