@@ -44,19 +44,19 @@ KINDS = {
 }
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.measure:
-        what, folder = arguments.measure
+    options = parser.parse_args(arguments)
+    if options.measure:
+        what, folder = options.measure
         print(json.dumps({"runs": measure_runs, "layers": measure_layers}[what](Path(folder))))
         return
     rounds: dict[str, list[dict[str, float]]] = {STOCK: [], OURS: []}
     layers = in_process(OURS, "layers")
     print(layers, flush=True)
-    for number in range(arguments.rounds):
+    for number in range(options.rounds):
         # The order alternates, so that neither always comes second.
         for side in (STOCK, OURS) if number % 2 == 0 else (OURS, STOCK):
             rounds[side].append(in_process(side, "runs"))

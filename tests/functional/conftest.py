@@ -1,12 +1,19 @@
 """Fixtures of the functional tests; harness.py says how to use them."""
 
 import os
+import signal
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
 from tests.functional import harness
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> None:
+    """Ctrl-C works here and in child processes, also where a shell in the background turned it off."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("dbt_delta")
 _serial = itertools.count(1)
+_labelled = threading.local()
 _QUERY_COMMENT = re.compile(r"\A(/\*[^\n]*?\*/)\n")
 
 
@@ -103,6 +104,8 @@ class SessionConnection(SparkConnectionWrapper):
         """
         try:
             with self._running():
+                # A model may label its jobs itself; the next statement labels anew.
+                _labelled.group = None
                 exec(code, {"__name__": "dbt_model", "spark": self._session})
         except DbtDatabaseError as error:
             cause = error.__cause__
@@ -180,7 +183,10 @@ class SessionConnection(SparkConnectionWrapper):
     def _label_jobs(self) -> None:
         name, run = self._connection.name, get_invocation_id()
         self._group = f"{name} {run} {self._serial}"
-        self._session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
+        # The label belongs to the thread until another is set.
+        if getattr(_labelled, "group", None) != self._group:
+            self._session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
+            _labelled.group = self._group
 
     def _wait_before_retry(self, attempt: int, reason: str) -> None:
         seconds = retry.delay(attempt)

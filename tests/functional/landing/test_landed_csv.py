@@ -141,7 +141,7 @@ def test_text_is_exact(landing: Landing) -> None:
     assert landing.good() == [
         (1, 'a, "b"', "1.00", "2013-01-01"),
         (2, "it's \\ here", "None", "2013-01-01"),
-        (3, "None", "-0.01", "None"),
+        (3, None, "-0.01", "None"),
     ]
 
 
