@@ -12,7 +12,7 @@ from tests.functional import harness
 
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c() -> None:
-    """Ctrl-C works here and in child processes, also where a shell in the background turned it off."""
+    """Ctrl-C works, here and in child processes: a shell turns it off for background jobs."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
