@@ -7,8 +7,13 @@ with delivered as (
 
     select * from {{ ref('stg_nycflights__flights') }}
     {% if is_incremental() %}
-    -- A delivery is merged as a whole or not at all: what the table holds of it says so.
-    where delivery_id not in (select merged.delivery_id from {{ this }} as merged)
+    -- All deliveries of the flights that a delivery not merged yet is about.
+    where
+        flight_id in (
+            select unseen.flight_id
+            from {{ ref('stg_nycflights__flights') }} as unseen
+            where unseen.delivery_id not in (select merged.delivery_id from {{ this }} as merged)
+        )
     {% endif %}
 
 ),
@@ -58,7 +63,7 @@ final as (
         on latest.flight_id = existing.flight_id
     where
         existing.flight_id is null
-        or latest.delivered_on >= existing.delivered_on
+        or latest.delivery_id != existing.delivery_id
     {% endif %}
 
 )
