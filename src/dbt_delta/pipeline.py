@@ -47,28 +47,24 @@ class Build:
         for path in _files(landing):
             if path.stat().st_size == 0:
                 print(f"{path.relative_to(landing)}: no bytes in it, nothing to load", flush=True)
+        # Taken before the build: a file that lands meanwhile is not in it.
+        landed = _fingerprint(landing)
         command = [*(["--quiet"] if quiet else []), "build", *self._arguments]
-        _require(self._dbt.invoke([*command, *self._batches(landing)]))
-        self._record(landing)
+        _require(self._dbt.invoke([*command, *self._batches(landed)]))
+        _mark().write_text(landed)
 
     def show_answers(self) -> None:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
 
-    def _batches(self, landing: Path) -> list[str]:
+    def _batches(self, landed: str) -> list[str]:
         """Which microbatches to build: dbt counts them back from today, the data is of 2013."""
-        if self._is_built(landing) or "--event-time-start" in self._arguments:
+        is_built = _mark().is_file() and _mark().read_text() == landed
+        if is_built or "--event-time-start" in self._arguments:
             return []
         first, last = ingest.days(SOURCE)
         # The last local evening is the next day in UTC, and the end is exclusive.
         end = last + dt.timedelta(days=2)
         return ["--event-time-start", first.isoformat(), "--event-time-end", end.isoformat()]
-
-    def _is_built(self, landing: Path) -> bool:
-        mark = _mark()
-        return mark.is_file() and mark.read_text() == _fingerprint(landing)
-
-    def _record(self, landing: Path) -> None:
-        _mark().write_text(_fingerprint(landing))
 
 
 def _mark() -> Path:

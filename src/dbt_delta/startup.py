@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from dbt_delta.home import project_dir
+
 
 def _asked_project() -> Path:
     """The project folder that this dbt command will use, by dbt's own rules."""
@@ -20,8 +22,10 @@ def _asked_project() -> Path:
             return Path(argument.partition("=")[2])
     if "DBT_PROJECT_DIR" in os.environ:
         return Path(os.environ["DBT_PROJECT_DIR"])
-    here = Path.cwd()
-    return next((f for f in (here, *here.parents) if (f / "dbt_project.yml").is_file()), here)
+    try:
+        return project_dir()
+    except FileNotFoundError:
+        return Path.cwd()
 
 
 def configure(environment_dir: Path) -> None:
