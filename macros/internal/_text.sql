@@ -3,8 +3,87 @@
     {{- return('`' ~ (name | string | replace('`', '``')) ~ '`') -}}
 {%- endmacro %}
 
+{# The path of a column in a struct, each step quoted: a.b gives `a`.`b`. #}
+{% macro _quoted_path(path) -%}
+    {%- set steps = path.split('.') if path is string else path -%}
+    {%- set quoted = [] -%}
+    {%- for step in steps -%}{%- do quoted.append(dbt_delta._quoted(step)) -%}{%- endfor -%}
+    {{- return(quoted | join('.')) -}}
+{%- endmacro %}
+
+{# A relation with schema and name quoted; dbt-spark quotes neither. #}
+{% macro _named(relation) -%}
+    {{- return(dbt_delta._quoted(relation.schema) ~ '.' ~ dbt_delta._quoted(relation.identifier)) -}}
+{%- endmacro %}
+
 {# A string as a SQL literal. Spark replaces ${..} in a statement's text, in literals too. #}
 {% macro _literal(text) -%}
     {%- set escaped = text | string | replace('\\', '\\\\') | replace("'", "\\'") -%}
     {{- return("'" ~ (escaped | replace('${', '\\u0024{')) ~ "'") -}}
+{%- endmacro %}
+
+{# Key and value pairs as in tblproperties and options. #}
+{% macro _literal_pairs(pairs) -%}
+    {%- set texts = [] -%}
+    {%- for key, value in pairs.items() -%}
+        {%- do texts.append(dbt_delta._literal(key) ~ ' = ' ~ dbt_delta._literal(dbt_delta._plain(value))) -%}
+    {%- endfor -%}
+    {{- return('(' ~ texts | join(', ') ~ ')') -}}
+{%- endmacro %}
+
+{# A YAML value as Delta writes it: true, not True. #}
+{% macro _plain(value) -%}
+    {{- return((value | string | lower) if value is boolean else (value | string)) -}}
+{%- endmacro %}
+
+{# A config that may be one name or a list of them, as a list of names without backticks. #}
+{% macro _names(value) -%}
+    {%- set names = [] -%}
+    {%- for name in ([] if value is none else [value] if value is string else value) -%}
+        {%- set bare = name | string | trim -%}
+        {%- if bare | length > 2 and bare[0] == '`' and bare[-1] == '`' -%}
+            {%- set bare = bare[1:-1] | replace('``', '`') -%}
+        {%- endif -%}
+        {%- do names.append(bare) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
+{# The element of a list of columns with that name, as Spark compares names; none without one. #}
+{% macro _column(columns, name) -%}
+    {%- for column in columns -%}
+        {%- if column.name | lower == name | lower -%}{{- return(column) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{#
+    A SELECT that can stand inside a statement: without the semicolons and comments it ends in.
+    Ends in a line break, so that a comment on its last line ends there.
+#}
+{% macro _inner_sql(sql) -%}
+    {%- set tokens = "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
+        ~ "|--[^\n]*|/\\*.*?\\*/|;|\\s+|[^'\"`;/\\s-]+|." -%}
+    {%- set end = namespace(at=0) -%}
+    {%- for token in modules.re.finditer(tokens, sql, modules.re.DOTALL) -%}
+        {%- set text = token.group() -%}
+        {%- if text != ';' and text[:2] not in ('--', '/*') and text.strip() -%}
+            {%- set end.at = token.end() -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(sql[:end.at].strip() ~ '\n') -}}
+{%- endmacro %}
+
+{# The statements of a text, split at its semicolons; those in strings and comments are none. #}
+{% macro _statements(text) -%}
+    {%- set tokens = "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
+        ~ "|--[^\n]*|/\\*.*?\\*/|;|." -%}
+    {%- set statements = [] -%}
+    {%- set at = namespace(start=0) -%}
+    {%- for token in modules.re.finditer(tokens, text ~ ';', modules.re.DOTALL) if token.group() == ';' -%}
+        {%- set statement = dbt_delta._inner_sql(text[at.start:token.start()]).strip() -%}
+        {%- if statement -%}{%- do statements.append(statement) -%}{%- endif -%}
+        {%- set at.start = token.end() -%}
+    {%- endfor -%}
+    {{- return(statements) -}}
 {%- endmacro %}

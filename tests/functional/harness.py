@@ -294,16 +294,11 @@ def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:
 
 
 def materialization_wrappers() -> str:
-    """The thin wrappers by which a consumer lets this package's materializations in."""
-    wrappers = []
-    for file in sorted((REPOSITORY / "macros" / "materializations").glob("*.sql")):
-        head = r"{%-?\s*materialization\s+(\w+)\s*,\s*(adapter=['\"]spark['\"].*?)-?%}"
-        for name, options in re.findall(head, file.read_text(), re.DOTALL):
-            call = f"{{{{ return(dbt_delta.materialization_{name}_spark()) }}}}"
-            wrappers.append(
-                f"{{% materialization {name}, {options.strip()} %}}{call}{{% endmaterialization %}}"
-            )
-    return "\n".join(wrappers) + "\n"
+    """The file by which a consumer lets this package's materializations in: theirs, copied."""
+    block = r"{%-?\s*materialization .*?endmaterialization\s*-?%}"
+    files = sorted((REPOSITORY / "macros" / "materializations").glob("*.sql"))
+    found = [re.findall(block, file.read_text(), re.DOTALL) for file in files]
+    return "\n\n".join(itertools.chain.from_iterable(found)) + "\n"
 
 
 def install_packages(folder: Path, home: Path) -> Path:

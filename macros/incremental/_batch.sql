@@ -1,0 +1,383 @@
+{#
+    The batch of an incremental run: what the model's SELECT gives, as a view, or as a table where
+    evaluating it more than once would be dear. {name, staging, source_columns, columns, rows,
+    bounds}; columns are those to write, {name, type, source, source_type}.
+#}
+
+{# Reads the SELECT more than once: the check before the write, and Delta's MERGE twice or thrice. #}
+{% macro _reads_batch_twice(target, settings) -%}
+    {{- return(
+        dbt_delta._checks_batch(settings)
+        or settings.strategy in ('merge', 'delete+insert')
+        or (settings.strategy == 'insert_overwrite' and target.clustering | length > 0)
+    ) -}}
+{%- endmacro %}
+
+{% macro _checks_batch(settings) -%}
+    {{- return(
+        settings.duplicate_keys == 'error'
+        or settings.null_keys == 'error'
+        or (settings.strategy in ('merge', 'delete+insert') and settings.unique_key | length > 0)
+        or (settings.strategy == 'replace_where' and settings.predicates | length > 0)
+    ) -}}
+{%- endmacro %}
+
+{% macro _is_staged(target, sql, settings) -%}
+    {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}
+    {{- return(
+        dbt_delta._reads_batch_twice(target, settings) and dbt_delta._is_dear(sql, model.depends_on.nodes)
+    ) -}}
+{%- endmacro %}
+
+{#
+    Whether a SELECT does more than scan, filter and project: then one evaluation costs more than
+    writing its result down. Looks through the views that the model reads. What gives another
+    result each time is dear as well: all steps must see one batch.
+#}
+{% macro _is_dear(sql, upstream=[]) -%}
+    {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
+        ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|randn|uuid|shuffle|current_timestamp|now'
+        ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b' -%}
+    {%- set text = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|'(?:[^'\\\\]|\\\\.)*'", ' ', sql) -%}
+    {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
+    {%- for id in upstream -%}
+        {%- set node = graph.nodes.get(id) -%}
+        {%- if node and node.config.materialized == 'view'
+            and dbt_delta._is_dear(node.raw_code, node.depends_on.nodes) -%}
+            {{- return(true) -}}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{# Of several rows with one key the first in the given order. #}
+{% macro get_latest_sql(sql, unique_key, order_by) -%}
+select * except (__dbt_rank)
+from (
+    select
+        *,
+        row_number() over (
+            partition by {{ dbt_delta._quoted_list(unique_key) }}
+            order by {{ order_by }}
+        ) as __dbt_rank
+    from (
+        {{ sql }}
+    ) as __dbt_model
+) as __dbt_ranked
+where __dbt_rank = 1
+{%- endmacro %}
+
+{# One row: the batch's columns as a struct type. Plans only: nothing of the batch is read. #}
+{% macro get_batch_columns_sql(name) -%}
+select typeof(struct(batch.*)) as columns
+from (select 1) as one
+left join {{ name }} as batch on false
+{%- endmacro %}
+
+{#
+    One row about the batch: columns (a struct type), row_count, duplicate_keys, null_rows, and for
+    each bounded key low_N, high_N, nulls_N, values_N.
+#}
+{% macro get_batch_check_sql(name, settings, bounded, columns=true) -%}
+{%- set keys, is_null = [], [] -%}
+{%- for key in settings.unique_key -%}
+    {%- do keys.append(dbt_delta._quoted(key)) -%}
+    {%- do is_null.append(dbt_delta._quoted(key) ~ ' is null') -%}
+{%- endfor -%}
+select
+    {%- if columns %}
+    ({{ dbt_delta.get_batch_columns_sql(name) }}) as columns,
+    {%- endif %}
+    coalesce(sum(__dbt_rows), 0) as row_count,
+    count_if(__dbt_rows > 1) as duplicate_keys,
+    coalesce(sum(case when {{ is_null | join(' or ') }} then __dbt_rows end), 0) as null_rows
+    {%- for key in bounded %},
+    cast(min({{ key.expression }}) as string) as low_{{ loop.index0 }},
+    cast(max({{ key.expression }}) as string) as high_{{ loop.index0 }},
+    count_if({{ key.expression }} is null) as nulls_{{ loop.index0 }},
+    {{ "to_json(slice(array_sort(collect_set(cast(" ~ key.expression ~ " as string))), 1, 101))"
+        if key.is_partition else 'null' }} as values_{{ loop.index0 }}
+    {%- endfor %}
+from (
+    select
+        {{ keys | join(', ') }},
+        count(*) as __dbt_rows
+    from {{ name }}
+    group by {{ keys | join(', ') }}
+) as __dbt_keys
+{%- endmacro %}
+
+{#
+    Key columns of the target by which files can be skipped: type of both sides known to order
+    alike in Spark and in Delta's statistics. Floating point and collated text do not.
+#}
+{% macro _bounded_keys(target, settings) -%}
+    {%- set bounded = [] -%}
+    {%- set prune = settings.prune -%}
+    {%- if prune == 'off' or settings.by_source_action -%}{{- return(bounded) -}}{%- endif -%}
+    {%- for key in settings.unique_key -%}
+        {%- set column = dbt_delta._column(target.columns, key) -%}
+        {%- if column is none -%}
+            {%- do dbt_delta._refuse(
+                "unique_key '" ~ key ~ "' is not a column of " ~ target.name ~ '. Its columns are '
+                ~ target.columns | map(attribute='name') | join(', ') ~ '.'
+            ) -%}
+        {%- endif -%}
+        {%- if (prune is string or key | lower in prune | map('lower') | list)
+            and modules.re.match('(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$', column.type) -%}
+            {%- set name = dbt_delta._quoted(key) -%}
+            {%- do bounded.append({
+                'name': column.name,
+                'type': column.type,
+                'expression': 'unix_micros(try_cast(' ~ name ~ ' as timestamp))'
+                    if column.type == 'timestamp' else name,
+                'is_partition': column.name in target.partitions and column.type != 'timestamp',
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(bounded) -}}
+{%- endmacro %}
+
+{# What the check found about the bounded keys, as SQL literals; none for types that differ. #}
+{% macro _found_bounds(bounded, found, source_columns) -%}
+    {%- set bounds = [] -%}
+    {%- set whole = ['tinyint', 'smallint', 'int', 'bigint'] -%}
+    {%- for key in bounded -%}
+        {%- set source = dbt_delta._column(source_columns, key.name) -%}
+        {%- if source.type == key.type or (source.type in whole and key.type in whole) -%}
+            {%- set n = loop.index0 | string -%}
+            {%- set values = fromjson(found['values_' ~ n] or '[]', []) -%}
+            {%- set literals = [] -%}
+            {%- for value in values -%}
+                {%- do literals.append(dbt_delta._bound_literal(value, source.type)) -%}
+            {%- endfor -%}
+            {%- set low = found['low_' ~ n] -%}
+            {%- do bounds.append({
+                'name': key.name,
+                'nulls': found['nulls_' ~ n] | int > 0,
+                'values': literals if values | length <= 100 else [],
+                'low': none if low is none else dbt_delta._bound_literal(low, source.type),
+                'high': none if low is none else dbt_delta._bound_literal(found['high_' ~ n], source.type),
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(bounds) -}}
+{%- endmacro %}
+
+{% macro _bound_literal(text, type) -%}
+    {%- if type == 'timestamp' -%}{{- return('timestamp_micros(' ~ text ~ ')') -}}
+    {%- elif type in ('date', 'timestamp_ntz') -%}{{- return(type ~ "'" ~ text ~ "'") -}}
+    {%- elif type == 'string' -%}{{- return(dbt_delta._literal(text)) -}}
+    {%- endif -%}
+    {{- return('cast(' ~ text ~ ' as ' ~ type ~ ')') -}}
+{%- endmacro %}
+
+{# The bounds of the batch as conditions on the columns of `alias`. #}
+{% macro _bounds(target, batch, settings, alias) -%}
+    {%- set conditions = [] -%}
+    {%- for bound in batch.bounds -%}
+        {%- do conditions.append(dbt_delta._bound(bound, alias ~ '.' ~ dbt_delta._quoted(bound.name))) -%}
+    {%- endfor -%}
+    {{- return(conditions) -}}
+{%- endmacro %}
+
+{% macro _bound(bound, column) -%}
+    {%- set options = [] -%}
+    {%- if bound.nulls -%}{%- do options.append(column ~ ' is null') -%}{%- endif -%}
+    {%- if bound['values'] -%}
+        {%- do options.append(column ~ ' in (' ~ bound['values'] | join(', ') ~ ')') -%}
+    {%- elif bound.low is not none -%}
+        {%- set range = column ~ ' >= ' ~ bound.low ~ ' and ' ~ column ~ ' <= ' ~ bound.high -%}
+        {%- do options.append('(' ~ range ~ ')' if bound.nulls else range) -%}
+    {%- endif -%}
+    {{- return('(' ~ options | join(' or ') ~ ')' if options | length > 1 else options[0]) -}}
+{%- endmacro %}
+
+{#
+    The values to insert; of a batch that is a view, keys are checked against the bounds found
+    before. A row that came in between might have a match that the bounds hide.
+#}
+{% macro _guarded(values, names, target, batch, settings, alias) -%}
+    {%- if batch.staging is not none -%}{{- return(values) -}}{%- endif -%}
+    {%- set guarded = [] -%}
+    {%- for value in values -%}
+        {%- set guard = namespace(value=value) -%}
+        {%- set name = names[loop.index0] -%}
+        {%- for bound in batch.bounds if dbt_delta._quoted(bound.name) == name -%}
+            {%- set guard.value = 'if(' ~ dbt_delta._bound(bound, value) ~ ', ' ~ value ~ ', raise_error('
+                ~ dbt_delta._literal(
+                    'The source of ' ~ target.name ~ ' changed while it was merged; nothing was written. '
+                    ~ "Run the model again, or set stage: table."
+                ) ~ '))' -%}
+        {%- endfor -%}
+        {%- do guarded.append(guard.value) -%}
+    {%- endfor -%}
+    {{- return(guarded) -}}
+{%- endmacro %}
+
+{#
+    Stages the batch and looks at it: its columns, what they ask of the table, and its keys.
+    Refuses what must not be written, before anything is.
+#}
+{% macro _stage(target, sql, settings, layout, bounded) -%}
+    {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+    {%- set view = dbt_delta._quoted(staging.identifier ~ '_view') -%}
+    {%- set batch = {'name': view, 'staging': none, 'bounds': [], 'rows': none} -%}
+    {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ sql) -%}
+    {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
+    {%- if dbt_delta._is_staged(target, sql, settings) -%}
+        {%- do batch.update({'name': dbt_delta._named(staging), 'staging': staging}) -%}
+        {%- set found = run_query(dbt_delta.get_batch_columns_sql(view)).rows[0] -%}
+    {%- elif checked -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(view, settings, bounded)).rows[0] -%}
+    {%- else -%}
+        {%- set found = run_query(dbt_delta.get_batch_columns_sql(view)).rows[0] -%}
+    {%- endif -%}
+    {%- do dbt_delta._plan_columns(batch, dbt_delta._struct_fields(found['columns']), target, settings, layout, sql) -%}
+    {%- if batch.staging is not none -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(
+            batch.name, dbt_delta.get_staged_columns_sql(view, batch.source_columns)
+        )) -%}
+        {%- if checked -%}
+            {%- set found = run_query(
+                dbt_delta.get_batch_check_sql(batch.name, settings, bounded, columns=false)
+            ).rows[0] -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- if checked -%}
+        {%- do dbt_delta._check_keys(target, batch.name, settings, found) -%}
+        {%- do batch.update({
+            'rows': found['row_count'] | int,
+            'bounds': dbt_delta._found_bounds(bounded, found, batch.source_columns),
+        }) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'replace_where' and settings.predicates -%}
+        {%- do dbt_delta._check_predicate(target, batch.name, settings) -%}
+    {%- endif -%}
+    {{- return(batch) -}}
+{%- endmacro %}
+
+{# Which columns are written, from what, and what must change in the table first. #}
+{% macro _plan_columns(batch, source_columns, target, settings, layout, sql) -%}
+    {%- do dbt_delta._check_contract(source_columns, sql) -%}
+    {%- set changes = dbt_delta._schema_changes(source_columns, target, settings, layout) -%}
+    {%- set after = dbt_delta._columns_after(source_columns, target.columns, settings.on_schema_change) -%}
+    {%- set columns = [] -%}
+    {%- for source in source_columns -%}
+        {%- set column = dbt_delta._column(after, source.name) -%}
+        {%- if settings.strategy == 'merge' and settings.schema_evolution -%}
+            {#- The MERGE itself brings new columns and fields into the table. -#}
+            {%- set column = {'name': (column or source).name, 'type': source.type} -%}
+        {%- endif -%}
+        {%- if column is not none -%}
+            {%- do columns.append({
+                'name': column.name, 'type': column.type,
+                'source': source.name, 'source_type': source.type,
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for name in settings.unique_key + (settings.update_columns if settings.strategy == 'merge' else [])
+        if dbt_delta._column(columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "The model gives no column '" ~ name ~ "' to write, which "
+            ~ ('unique_key' if name in settings.unique_key else 'merge_update_columns')
+            ~ ' names. Its columns are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- do batch.update({
+        'source_columns': source_columns, 'columns': columns,
+        'target_columns': after, 'changes': changes,
+    }) -%}
+{%- endmacro %}
+
+{# An enforced contract by the columns that are known already; dbt's own check prints the table. #}
+{% macro _check_contract(source_columns, sql) -%}
+    {%- if not config.get('contract', {}).enforced -%}{{- return(none) -}}{%- endif -%}
+    {%- set synonyms = {
+        'integer': 'int', 'long': 'bigint', 'short': 'smallint', 'byte': 'tinyint', 'real': 'float',
+        'numeric': 'decimal(10,0)', 'decimal': 'decimal(10,0)', 'dec': 'decimal(10,0)',
+    } -%}
+    {%- set same = namespace(so=source_columns | length == model.columns | length) -%}
+    {%- for column in model.columns.values() -%}
+        {%- set found = dbt_delta._column(source_columns, column.name) -%}
+        {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
+        {%- if found is none or found.type | replace(' ', '') != synonyms.get(type, type) -%}
+            {%- set same.so = false -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not same.so -%}{{ get_assert_columns_equivalent(sql) }}{%- endif -%}
+{%- endmacro %}
+
+{% macro get_create_staging_sql(name, sql) -%}
+create or replace table {{ name }}
+using delta
+tblproperties ('dbt_delta.staging' = {{ dbt_delta._literal(invocation_id) }})
+as
+{{ sql }}
+{%- endmacro %}
+
+{# A column without a type cannot be stored: it holds NULLs only. #}
+{% macro get_staged_columns_sql(name, columns) -%}
+    {%- set texts = [] -%}
+    {%- for column in columns -%}
+        {%- set quoted = dbt_delta._quoted(column.name) -%}
+        {%- do texts.append(
+            'cast(null as string) as ' ~ quoted if column.type == 'void' else quoted
+        ) -%}
+    {%- endfor -%}
+select {{ texts | join(', ') }} from {{ name }}
+{%- endmacro %}
+
+{# Whether the batch is known to be empty and an empty batch changes nothing. #}
+{% macro _is_nothing(batch, settings) -%}
+    {{- return(
+        batch.rows == 0
+        and settings.strategy in ('merge', 'delete+insert')
+        and not settings.by_source_action
+    ) -}}
+{%- endmacro %}
+
+{% macro get_write_sql(target, batch, settings) -%}
+    {%- set strategy = settings.strategy | replace('+', '_') -%}
+    {%- if settings.strategy in ('append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch') -%}
+        {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
+    {%- endif -%}
+    {%- set temporary = batch.staging or api.Relation.create(identifier=batch.name[1:-1], type='view') -%}
+    {{- return(context['get_incremental_' ~ strategy ~ '_sql']({
+        'target_relation': this,
+        'temp_relation': temporary,
+        'unique_key': config.get('unique_key'),
+        'dest_columns': adapter.get_columns_in_relation(this),
+        'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),
+    })) -}}
+{%- endmacro %}
+
+{# Differences between configuration and table that only a rebuild can settle. #}
+{% macro _validate_target(target, settings, layout) -%}
+    {%- if settings.strategy == 'insert_overwrite'
+        and layout.partitions | map('lower') | list != target.partitions | map('lower') | list -%}
+        {%- do dbt_delta._refuse(
+            'partition_by is ' ~ layout.partitions ~ ' and ' ~ target.name ~ ' is partitioned by '
+            ~ target.partitions ~ ': insert_overwrite would replace other rows than meant. '
+            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    Deletion vectors for tables whose rows are replaced one by one: a change then writes the rows
+    that changed, not the files they are in.
+#}
+{% macro _default_properties(settings, layout) -%}
+    {%- if settings.strategy in ('merge', 'delete+insert')
+        or (settings.strategy == 'insert_overwrite' and layout.clustering) -%}
+        {{- return({'delta.enableDeletionVectors': 'true'}) -}}
+    {%- endif -%}
+    {{- return({}) -}}
+{%- endmacro %}
+
+{# Runs what comes before a Python model, which runs at once, and gives its code. #}
+{% macro get_python_batch_code() -%}
+    {%- do run_hooks(pre_hooks) -%}
+    {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}
+{%- endmacro %}

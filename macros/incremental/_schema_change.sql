@@ -1,0 +1,149 @@
+{#
+    The changes that on_schema_change makes of a difference between the model's columns and the
+    table's, or a refusal before any of them; get_alter_columns_sql gives their statements.
+#}
+{% macro _schema_changes(source_columns, target, settings, layout) -%}
+    {%- set mode = settings.on_schema_change -%}
+    {%- set changes = dbt_delta._column_changes(source_columns, target.columns) -%}
+    {%- if mode == 'ignore' or not changes -%}{{- return([]) -}}{%- endif -%}
+    {%- if mode == 'fail' -%}
+        {%- do dbt_delta._refuse(
+            'The source and target schemas on this incremental model are out of sync! '
+            ~ 'on_schema_change is fail and ' ~ target.name ~ ' would need: '
+            ~ dbt_delta._described_changes(changes)
+            ~ '. Nothing was changed. Use on_schema_change append_new_columns or sync_all_columns, '
+            ~ 'or rebuild with --full-refresh.'
+        ) -%}
+    {%- endif -%}
+    {%- set wanted = [] -%}
+    {%- for change in changes -%}
+        {%- if change.kind == 'add' or mode == 'sync_all_columns'
+            and not (change.kind == 'retype' and dbt_delta._fits(change.type, change.was)) -%}
+            {%- do wanted.append(change) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_impossible(wanted, target, layout) -%}
+    {{- return(wanted) -}}
+{%- endmacro %}
+
+{% macro get_alter_columns_sql(target, changes) -%}
+    {%- set statements, added, dropped = [], [], [] -%}
+    {%- for change in changes -%}
+        {%- set column = dbt_delta._quoted_path(change.path) -%}
+        {%- if change.kind == 'drop' -%}{%- do dropped.append(column) -%}
+        {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ change.type) -%}
+        {%- else -%}
+            {%- do statements.append('alter table ' ~ target.name ~ ' alter column ' ~ column ~ ' type ' ~ change.type) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if dropped -%}
+        {%- do statements.append('alter table ' ~ target.name ~ ' drop columns (' ~ dropped | join(', ') ~ ')') -%}
+    {%- endif -%}
+    {%- if added -%}
+        {%- do statements.append('alter table ' ~ target.name ~ ' add columns (' ~ added | join(', ') ~ ')') -%}
+    {%- endif -%}
+    {{- return(statements) -}}
+{%- endmacro %}
+
+{% macro _described_changes(changes) -%}
+    {%- set texts = [] -%}
+    {%- for change in changes -%}
+        {%- set column = change.path | join('.') -%}
+        {%- do texts.append(
+            'new column ' ~ column ~ ' ' ~ change.type if change.kind == 'add' else
+            'removed column ' ~ column if change.kind == 'drop' else
+            'column ' ~ column ~ ' from ' ~ change.was ~ ' to ' ~ change.type
+        ) -%}
+    {%- endfor -%}
+    {{- return(texts | join(', ')) -}}
+{%- endmacro %}
+
+{# What Delta would refuse after other changes were made, and the property that allows it. #}
+{% macro _refuse_impossible(changes, target, layout) -%}
+    {%- set fixed = target.partitions + target.clustering -%}
+    {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
+        or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
+    {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
+    {%- for change in changes -%}
+        {%- set described = dbt_delta._described_changes([change]) -%}
+        {%- set place = ' of ' ~ target.name ~ ': ' -%}
+        {%- set kept = '. Nothing was changed. ' -%}
+        {%- if change.kind == 'drop' and change.path | join('.') | lower in fixed | map('lower') | list -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ 'the table is partitioned or clustered by it' ~ kept
+                ~ 'Keep the column, or rebuild with --full-refresh.'
+            ) -%}
+        {%- elif change.kind == 'drop' and not mapped -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ "Delta drops columns only with column mapping" ~ kept
+                ~ "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
+                ~ 'keep the column, or rebuild with --full-refresh.'
+            ) -%}
+        {%- elif change.kind == 'add' and change.type == 'void' -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ 'it has no type' ~ kept ~ 'Write cast(null as <type>).'
+            ) -%}
+        {%- elif change.kind == 'retype' and not dbt_delta._widens(change.was, change.type) -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ 'Delta widens numbers and dates, nothing else' ~ kept
+                ~ 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.'
+            ) -%}
+        {%- elif change.kind == 'retype' and not widening -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ 'Delta changes types only with type widening' ~ kept
+                ~ "Add tblproperties {'delta.enableTypeWidening': 'true'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _will_have(target, layout, key, value) -%}
+    {{- return(
+        dbt_delta._plain(layout.properties[key]) == dbt_delta._plain(value) if key in layout.properties
+        else dbt_delta._has_property(target.properties, key, value)
+    ) -}}
+{%- endmacro %}
+
+{# The table's columns after the changes, as {name, type}, without reading the catalog again. #}
+{% macro _columns_after(source_columns, target_columns, mode) -%}
+    {%- if mode in ('ignore', 'fail') -%}{{- return(target_columns) -}}{%- endif -%}
+    {%- set columns = [] -%}
+    {%- for column in target_columns -%}
+        {%- set source = dbt_delta._column(source_columns, column.name) -%}
+        {%- if source is not none -%}
+            {%- do columns.append({
+                'name': column.name,
+                'type': dbt_delta._type_after(source.type, column.type, mode),
+            }) -%}
+        {%- elif mode != 'sync_all_columns' -%}
+            {%- do columns.append({'name': column.name, 'type': column.type}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for column in source_columns if dbt_delta._column(target_columns, column.name) is none -%}
+        {%- do columns.append({'name': column.name, 'type': column.type}) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{% macro _type_after(source, was, mode) -%}
+    {%- set kind = dbt_delta._type_kind(was) -%}
+    {%- if kind != dbt_delta._type_kind(source) -%}{{- return(was) -}}{%- endif -%}
+    {%- if kind == 'atomic' -%}
+        {{- return(source if mode == 'sync_all_columns' and dbt_delta._widens(was, source) else was) -}}
+    {%- endif -%}
+    {%- set parts = [] -%}
+    {%- if kind == 'struct' -%}
+        {%- for field in dbt_delta._columns_after(
+            dbt_delta._struct_fields(source), dbt_delta._struct_fields(was), mode
+        ) -%}
+            {%- do parts.append(field.name ~ ':' ~ field.type) -%}
+        {%- endfor -%}
+    {%- else -%}
+        {%- set from = dbt_delta._type_parts(source) -%}
+        {%- for part in dbt_delta._type_parts(was) -%}
+            {%- do parts.append(dbt_delta._type_after(from[loop.index0], part, mode)) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
+{%- endmacro %}

@@ -1,0 +1,158 @@
+{# The model's incremental configuration, read once and checked before anything runs. #}
+{% macro _incremental_settings() -%}
+    {%- set settings = {
+        'strategy': config.get('incremental_strategy') or 'merge',
+        'unique_key': dbt_delta._names(config.get('unique_key')),
+        'predicates': config.get('predicates') or config.get('incremental_predicates') or [],
+        'on_schema_change': config.get('on_schema_change') or 'ignore',
+        'source_alias': config.get('source_alias') or 'DBT_INTERNAL_SOURCE',
+        'target_alias': config.get('target_alias') or 'DBT_INTERNAL_DEST',
+        'update_columns': dbt_delta._names(config.get('merge_update_columns')),
+        'exclude_columns': dbt_delta._names(config.get('merge_exclude_columns')),
+        'matched_condition': config.get('matched_condition'),
+        'not_matched_condition': config.get('not_matched_condition'),
+        'by_source_action': config.get('not_matched_by_source_action'),
+        'by_source_condition': config.get('not_matched_by_source_condition'),
+        'skip_matched': dbt_delta._flag('skip_matched_step'),
+        'skip_not_matched': dbt_delta._flag('skip_not_matched_step'),
+        'schema_evolution': dbt_delta._flag('merge_with_schema_evolution'),
+        'skip_unchanged': dbt_delta._flag('merge_skip_unchanged'),
+        'prune': config.get('merge_prune', 'auto'),
+        'stage': config.get('stage', 'auto'),
+        'null_keys': config.get('null_keys', 'match'),
+        'duplicate_keys': config.get('duplicate_keys'),
+        'duplicate_keys_order_by': config.get('duplicate_keys_order_by'),
+    } -%}
+    {#- dbt documents a list, which limits the rows that are deleted; a text is dbt-databricks' form,
+        which limits the batch as well. Only delete+insert tells them apart. -#}
+    {%- set as_text = settings.predicates is string -%}
+    {%- do settings.update({
+        'predicates': [settings.predicates] if as_text else settings.predicates,
+        'predicates_limit_batch': as_text,
+    }) -%}
+    {%- do dbt_delta._validate(settings) -%}
+    {{- return(settings) -}}
+{%- endmacro %}
+
+{% macro _validate(settings) -%}
+    {%- set strategies = ['append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch'] -%}
+    {%- set custom = 'get_incremental_' ~ (settings.strategy | replace('+', '_')) ~ '_sql' -%}
+    {%- if settings.strategy not in strategies and context.get(custom) is none -%}
+        {%- do dbt_delta._refuse(
+            "incremental_strategy is '" ~ settings.strategy ~ "'. It is one of "
+            ~ strategies | join(', ') ~ ', or one of your own with a macro ' ~ custom ~ '(arg_dict).'
+        ) -%}
+    {%- endif -%}
+    {%- for name, values in {
+        'on_schema_change': ['ignore', 'append_new_columns', 'sync_all_columns', 'fail'],
+        'duplicate_keys': ['error', 'latest'],
+        'null_keys': ['match', 'error'],
+        'stage': ['auto', 'view', 'table'],
+    }.items() if settings[name] is not none and settings[name] not in values -%}
+        {%- do dbt_delta._refuse(
+            name ~ " is '" ~ settings[name] ~ "'. It is one of " ~ values | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._validate_keys(settings) -%}
+    {%- if settings.strategy == 'merge' -%}
+        {%- do dbt_delta._validate_merge(settings) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'microbatch' and not config.get('event_time') -%}
+        {%- do dbt_delta._refuse(
+            'incremental_strategy microbatch needs event_time: the column by which a batch is replaced.'
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._validate_platform() -%}
+{%- endmacro %}
+
+{% macro _validate_keys(settings) -%}
+    {%- if settings.strategy == 'delete+insert' and not settings.unique_key -%}
+        {%- do dbt_delta._refuse(
+            'incremental_strategy delete+insert needs unique_key: the rows of the keys in the batch '
+            ~ 'are replaced. Without a key, use append or replace_where.'
+        ) -%}
+    {%- elif settings.duplicate_keys == 'latest' and not settings.duplicate_keys_order_by -%}
+        {%- do dbt_delta._refuse(
+            "duplicate_keys 'latest' needs duplicate_keys_order_by: of the rows with one key the "
+            ~ "first in that order is kept, such as 'updated_at desc'."
+        ) -%}
+    {%- elif (settings.duplicate_keys or settings.null_keys == 'error') and not settings.unique_key -%}
+        {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key; it is not set.') -%}
+    {%- endif -%}
+    {%- if settings.prune is string and settings.prune not in ('auto', 'off') -%}
+        {%- do settings.update({'prune': [settings.prune]}) -%}
+    {%- endif -%}
+    {%- set keys = settings.unique_key | map('lower') | list -%}
+    {%- for column in ([] if settings.prune is string else settings.prune) if column | lower not in keys -%}
+        {%- do dbt_delta._refuse(
+            "merge_prune names '" ~ column ~ "', which is not in unique_key " ~ settings.unique_key
+            ~ ': a row whose ' ~ column ~ ' changed would no longer be found. Name key columns, auto or off.'
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _validate_merge(settings) -%}
+    {%- if settings.update_columns and settings.exclude_columns -%}
+        {%- do dbt_delta._refuse(
+            'Model cannot specify merge_update_columns and merge_exclude_columns. '
+            ~ 'Please update model to use only one config'
+        ) -%}
+    {%- endif -%}
+    {%- set action = settings.by_source_action -%}
+    {%- if action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
+        {%- do dbt_delta._refuse(
+            "not_matched_by_source_action is '" ~ action ~ "'. It is 'delete' or 'update set <column> = <value>'."
+        ) -%}
+    {%- elif settings.by_source_condition is not none and action is none -%}
+        {%- do dbt_delta._refuse(
+            'not_matched_by_source_condition needs not_matched_by_source_action: delete, or update set ..'
+        ) -%}
+    {%- elif settings.skip_matched and settings.skip_not_matched and action is none -%}
+        {%- do dbt_delta._refuse(
+            'skip_matched_step and skip_not_matched_step together leave the merge nothing to do. Remove one.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# What only Databricks can do: an error where data would be exposed, else one warning per run. #}
+{% macro _validate_platform() -%}
+    {%- if config.get('row_filter') -%}
+        {%- do dbt_delta._refuse(
+            'row_filter needs Databricks: open-source Spark would show every row to everybody. '
+            ~ 'Remove it and filter in a view that is granted instead of the table.'
+        ) -%}
+    {%- endif -%}
+    {%- for column in model.columns.values() if column.get('column_mask') or column.get('config', {}).get('column_mask') -%}
+        {%- do dbt_delta._refuse(
+            'column_mask of column ' ~ column.name ~ ' needs Databricks: open-source Spark would show the '
+            ~ 'values to everybody. Remove it and mask in a view that is granted instead of the table.'
+        ) -%}
+    {%- endfor -%}
+    {%- if config.get('grants') -%}
+        {%- do dbt_delta._refuse(
+            'grants needs a catalog with permissions; Spark with a Hive metastore refuses GRANT. '
+            ~ 'Remove grants, and give access to the storage instead.'
+        ) -%}
+    {%- endif -%}
+    {%- for name in [
+        'databricks_tags', 'query_tags', 'databricks_compute', 'auto_liquid_cluster', 'cluster_id',
+        'http_path', 'job_cluster_config', 'unique_tmp_table_suffix', 'use_safer_relation_operations',
+    ] if config.get(name) -%}
+        {%- do dbt_delta._warn_of_config(name) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _warn_of_config(name) -%}
+    {#- The graph is one object for all models of a run. -#}
+    {%- set warned = graph.setdefault('dbt_delta_warned', {}) -%}
+    {%- if name not in warned -%}
+        {%- do warned.update({name: true}) -%}
+        {%- set models = [] -%}
+        {%- for id in selected_resources if graph.nodes.get(id, {}).get('config', {}).get(name) -%}
+            {%- do models.append(graph.nodes[id].name) -%}
+        {%- endfor -%}
+        {%- do exceptions.warn(
+            name ~ ' is for Databricks and has no effect here. Models: ' ~ models | sort | join(', ')
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,46 @@
+{#
+    Replaces all rows that have a key of the batch, in one commit: every row of the batch comes
+    twice, once to delete what it finds and once to be inserted.
+#}
+{% macro get_delete_insert_sql(target, batch, settings) -%}
+{%- set on = ['source.__dbt_delete'] -%}
+{%- for key in settings.unique_key -%}
+    {%- set source_key = dbt_delta._source_name(key) -%}
+    {%- do on.append('target.' ~ dbt_delta._quoted_path(key) ~ ' <=> source.' ~ source_key) -%}
+{%- endfor -%}
+{%- do on.extend(dbt_delta._bounds(target, batch, settings, 'target')) -%}
+{%- if not settings.predicates_limit_batch -%}
+    {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
+{%- endif -%}
+{%- set names, values, source = [], [], [] -%}
+{%- for column in batch.columns -%}
+    {%- do names.append(dbt_delta._quoted(column.name)) -%}
+    {%- do values.append('source.' ~ dbt_delta._source_name(column.name)) -%}
+    {%- do source.append(dbt_delta._value(column) ~ ' as ' ~ dbt_delta._source_name(column.name)) -%}
+{%- endfor -%}
+{#- A nested clustering column is a key that is no column. -#}
+{%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
+    {%- do source.append(dbt_delta._quoted_path(key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
+{%- endfor -%}
+merge into {{ target.name }} as target
+using (
+    -- Names of the batch differ from the table's: a predicate means the table.
+    select
+        explode(array(true, false)) as __dbt_delete,
+        {{ source | join(',\n        ') }}
+    from {{ batch.name }}
+    {%- if settings.predicates_limit_batch and settings.predicates %}
+    where {{ dbt_delta._all_of(settings.predicates) }}
+    {%- endif %}
+) as source
+on
+    {{ on | join('\n    and ') }}
+when matched then delete
+when not matched and not source.__dbt_delete then
+    insert ({{ names | join(', ') }})
+    values ({{ dbt_delta._guarded(values, names, target, batch, settings, 'source') | join(', ') }})
+{%- endmacro %}
+
+{% macro _source_name(name) -%}
+    {{- return(dbt_delta._quoted('__dbt_' ~ (name | lower))) -}}
+{%- endmacro %}

@@ -1,0 +1,13 @@
+{#
+    Replaces the partitions that the batch holds rows of; on a clustered table the rows with the
+    batch's values of the clustering columns; on any other the whole table.
+#}
+{% macro get_insert_overwrite_sql(target, batch, settings) -%}
+{%- if target.clustering -%}
+    {{ dbt_delta.get_delete_insert_sql(target, batch, dict(settings, unique_key=target.clustering, predicates=[])) }}
+{%- else -%}
+insert overwrite table {{ target.name }}
+{%- if target.partitions %} with ('partitionOverwriteMode' = 'dynamic'){% endif %} by name
+{{ dbt_delta._select_batch(target, batch) }}
+{%- endif -%}
+{%- endmacro %}

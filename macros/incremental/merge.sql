@@ -1,0 +1,83 @@
+{# Updates the rows whose key the batch holds, inserts the others; without unique_key inserts all. #}
+{% macro get_merge_sql(target, batch, settings) -%}
+{%- set source, dest = settings.source_alias, settings.target_alias -%}
+{%- set on = [] -%}
+{%- for key in settings.unique_key -%}
+    {%- do on.append(
+        dest ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ source ~ '.' ~ dbt_delta._quoted(key)
+    ) -%}
+{%- endfor -%}
+{%- do on.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
+{%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
+{%- set names, values, updated, unchanged = [], [], [], [] -%}
+{%- for column in batch.columns -%}
+    {%- set value = dbt_delta._value(column, source) -%}
+    {%- do names.append(dbt_delta._quoted(column.name)) -%}
+    {%- do values.append(value) -%}
+    {%- if dbt_delta._is_updated(column.name, settings) -%}
+        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = ' ~ value) -%}
+        {%- do unchanged.append(
+            dbt_delta._comparable(dest ~ '.' ~ dbt_delta._quoted(column.name), column.type)
+            ~ ' <=> ' ~ dbt_delta._comparable(value, column.type)
+        ) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- set matched = [] -%}
+{%- if settings.matched_condition -%}{%- do matched.append('(' ~ settings.matched_condition ~ ')') -%}{%- endif -%}
+{%- if settings.skip_unchanged and unchanged -%}
+    {%- do matched.append('not (' ~ unchanged | join(' and ') ~ ')') -%}
+{%- endif -%}
+merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
+using {{ dbt_delta._merge_source(target, batch, settings, unchanged) }} as {{ source }}
+on
+    {{ on | join('\n    and ') if settings.unique_key else 'false' }}
+{%- if updated and settings.unique_key and not settings.skip_matched %}
+when matched{{ ' and ' ~ matched | join(' and ') if matched }} then
+    update set {{ updated | join(', ') }}
+{%- endif %}
+{%- if not settings.skip_not_matched %}
+when not matched{{ ' and (' ~ settings.not_matched_condition ~ ')' if settings.not_matched_condition }} then
+    insert ({{ names | join(', ') }})
+    values ({{ dbt_delta._guarded(values, names, target, batch, settings, source) | join(', ') }})
+{%- endif %}
+{%- if settings.by_source_action %}
+when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if settings.by_source_condition }} then
+    {{ settings.by_source_action }}
+{%- endif %}
+{%- endmacro %}
+
+{% macro _is_updated(name, settings) -%}
+    {%- set lowered = name | lower -%}
+    {%- if settings.update_columns -%}
+        {{- return(lowered in settings.update_columns | map('lower') | list) -}}
+    {%- endif -%}
+    {{- return(
+        lowered not in settings.exclude_columns | map('lower') | list
+        and lowered not in settings.unique_key | map('lower') | list
+    ) -}}
+{%- endmacro %}
+
+{#
+    The batch, without the rows that are in the target as they are, if those are to be skipped and
+    the condition of the update does not do: without deletion vectors Delta rewrites a file, and
+    commits, for a match that updates nothing.
+#}
+{% macro _merge_source(target, batch, settings, unchanged) -%}
+    {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
+        or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
+        {{- return(batch.name) -}}
+    {%- endif -%}
+    {%- set source, dest = settings.source_alias, settings.target_alias -%}
+    {%- set same = [] -%}
+    {%- for key in settings.unique_key -%}
+        {%- do same.append(
+            dest ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ source ~ '.' ~ dbt_delta._quoted(key)
+        ) -%}
+    {%- endfor -%}
+    {%- do same.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
+    {{- return(
+        '(\n    select ' ~ source ~ '.* from ' ~ batch.name ~ ' as ' ~ source
+        ~ '\n    left anti join ' ~ target.name ~ ' as ' ~ dest
+        ~ '\n    on ' ~ (same + unchanged) | join('\n        and ') ~ '\n)'
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,46 @@
+{# Replaces the rows for which the predicates hold; without predicates it appends. #}
+{% macro get_replace_where_sql(target, batch, settings) -%}
+{%- set predicate = dbt_delta._all_of(settings.predicates) -%}
+{%- if not predicate -%}
+    {{ dbt_delta.get_append_sql(target, batch, settings) }}
+{%- elif modules.re.search('(?i)\\bselect\\b', predicate) -%}
+    {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew. -#}
+insert overwrite table {{ target.name }} by name
+select
+    {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
+from {{ batch.name }}
+union all
+select {{ dbt_delta._quoted_all(batch.target_columns) | join(', ') }}
+from {{ target.name }}
+where coalesce(not ({{ predicate }}), true)
+{%- else -%}
+insert overwrite table {{ target.name }} with ('replaceWhere' = {{ dbt_delta._literal(predicate) }}) by name
+{{ dbt_delta._select_batch(target, batch) }}
+{%- endif -%}
+{%- endmacro %}
+
+{% macro _all_of(predicates) -%}
+    {{- return(
+        predicates[0] if predicates | length == 1 else
+        ('(' ~ predicates | join(')\n    and (') ~ ')' if predicates else '')
+    ) -}}
+{%- endmacro %}
+
+{# A value for every column of the target, NULL for those that the batch lacks. #}
+{% macro _all_columns(batch) -%}
+    {%- set values = [] -%}
+    {%- for column in batch.target_columns -%}
+        {%- set found = dbt_delta._column(batch.columns, column.name) -%}
+        {%- do values.append(
+            ('cast(null as ' ~ column.type ~ ')' if found is none else dbt_delta._value(found))
+            ~ ' as ' ~ dbt_delta._quoted(column.name)
+        ) -%}
+    {%- endfor -%}
+    {{- return(values) -}}
+{%- endmacro %}
+
+{% macro _quoted_all(columns) -%}
+    {%- set names = [] -%}
+    {%- for column in columns -%}{%- do names.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}

@@ -1,0 +1,205 @@
+{#
+    Spark's types as text, such as struct<a:int,b:array<string>>, the way DESCRIBE and typeof()
+    write them.
+#}
+
+{# Fields of a struct type, in order: a list of {name, type}. #}
+{% macro _struct_fields(type) -%}
+    {%- set fields = [] -%}
+    {%- set carry = namespace(text='') -%}
+    {%- for part in dbt_delta._type_parts(type) -%}
+        {%- set field = carry.text ~ part -%}
+        {#- A name may hold a colon or a comma; a type's own name holds neither. -#}
+        {%- set colon = field.split('<')[0].rfind(':') -%}
+        {%- if colon < 0 -%}
+            {%- set carry.text = field ~ ',' -%}
+        {%- else -%}
+            {%- do fields.append({'name': field[:colon], 'type': field[colon + 1:]}) -%}
+            {%- set carry.text = '' -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(fields) -}}
+{%- endmacro %}
+
+{# What stands between the outermost brackets of a type, split at its commas. #}
+{% macro _type_parts(type) -%}
+    {%- set body = type[type.index('<') + 1:-1] -%}
+    {%- set at = namespace(depth=0, start=0) -%}
+    {%- set parts = [] -%}
+    {%- for mark in modules.re.finditer('[<>(),]', body ~ ',') -%}
+        {%- if mark.group() in '<(' -%}
+            {%- set at.depth = at.depth + 1 -%}
+        {%- elif mark.group() in '>)' -%}
+            {%- set at.depth = at.depth - 1 -%}
+        {%- elif at.depth == 0 -%}
+            {%- do parts.append(body[at.start:mark.start()]) -%}
+            {%- set at.start = mark.end() -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(parts if body else []) -}}
+{%- endmacro %}
+
+{# struct, array, map or atomic #}
+{% macro _type_kind(type) -%}
+    {%- for kind in ('struct', 'array', 'map') -%}
+        {%- if type.startswith(kind ~ '<') -%}{{- return(kind) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return('atomic') -}}
+{%- endmacro %}
+
+{#
+    What turns a column list into another: {kind, path, type, was} with kind add, drop or retype,
+    path a list of steps as ALTER TABLE takes them, for nested fields too.
+#}
+{% macro _column_changes(wanted, found, path=[]) -%}
+    {%- set changes = [] -%}
+    {%- for column in wanted -%}
+        {%- set match = dbt_delta._column(found, column.name) -%}
+        {%- if match is none -%}
+            {%- do changes.append({'kind': 'add', 'path': path + [column.name], 'type': column.type}) -%}
+        {%- else -%}
+            {%- do changes.extend(
+                dbt_delta._type_changes(column.type, match.type, path + [match.name])
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for column in found if dbt_delta._column(wanted, column.name) is none -%}
+        {%- do changes.append({'kind': 'drop', 'path': path + [column.name], 'was': column.type}) -%}
+    {%- endfor -%}
+    {{- return(changes) -}}
+{%- endmacro %}
+
+{% macro _type_changes(wanted, found, path) -%}
+    {%- set kind = dbt_delta._type_kind(wanted) -%}
+    {%- if wanted | lower == found | lower -%}
+        {{- return([]) -}}
+    {%- elif kind == 'atomic' or kind != dbt_delta._type_kind(found) -%}
+        {{- return([{'kind': 'retype', 'path': path, 'type': wanted, 'was': found}]) -}}
+    {%- elif kind == 'struct' -%}
+        {{- return(dbt_delta._column_changes(
+            dbt_delta._struct_fields(wanted), dbt_delta._struct_fields(found), path
+        )) -}}
+    {%- endif -%}
+    {%- set changes = [] -%}
+    {%- set inner = dbt_delta._type_parts(found) -%}
+    {%- for step in (['element'] if kind == 'array' else ['key', 'value']) -%}
+        {%- do changes.extend(dbt_delta._type_changes(
+            dbt_delta._type_parts(wanted)[loop.index0], inner[loop.index0], path + [step]
+        )) -%}
+    {%- endfor -%}
+    {{- return(changes) -}}
+{%- endmacro %}
+
+{#
+    Whether Delta can widen a column of a type to another (delta.enableTypeWidening). The list is
+    that of Delta 4.4's documentation on type widening.
+#}
+{% macro _widens(narrow, wide) -%}
+    {%- set digits = {'tinyint': 3, 'smallint': 5, 'int': 10, 'bigint': 20} -%}
+    {%- set order = digits.keys() | list -%}
+    {%- if wide.startswith('decimal') -%}
+        {%- set to = modules.re.findall('\\d+', wide) | map('int') | list -%}
+        {%- if narrow.startswith('decimal') -%}
+            {%- set from = modules.re.findall('\\d+', narrow) | map('int') | list -%}
+            {{- return(to[1] >= from[1] and to[0] - to[1] >= from[0] - from[1]) -}}
+        {%- endif -%}
+        {{- return(narrow in digits and to[0] - to[1] >= digits[narrow]) -}}
+    {%- elif narrow in digits and wide in digits -%}
+        {{- return(order.index(wide) > order.index(narrow)) -}}
+    {%- endif -%}
+    {{- return((narrow, wide) in (
+        ('tinyint', 'double'), ('smallint', 'double'), ('int', 'double'), ('float', 'double'),
+        ('date', 'timestamp_ntz'),
+    )) -}}
+{%- endmacro %}
+
+{# Whether every value of a type can be stored in a column of another as it is. #}
+{% macro _fits(type, column_type) -%}
+    {%- set texts = modules.re.match('(var)?char\\(', type) is not none and column_type == 'string' -%}
+    {{- return(
+        type == column_type
+        or type == 'void'
+        or texts
+        or (type, column_type) == ('date', 'timestamp')
+        or dbt_delta._widens(type, column_type)
+    ) -}}
+{%- endmacro %}
+
+{#
+    An expression of one type as another that differs in nested fields: fields by name, missing
+    ones NULL, further ones left out. Plain types are left to the write, which casts safely.
+#}
+{% macro _conformed(expression, type, wanted, depth=0) -%}
+    {%- set kind = dbt_delta._type_kind(wanted) -%}
+    {%- if type | lower == wanted | lower or (depth == 0 and kind == 'atomic') -%}
+        {{- return(expression) -}}
+    {%- elif kind == 'atomic' or kind != dbt_delta._type_kind(type) -%}
+        {{- return('cast(' ~ expression ~ ' as ' ~ wanted ~ ')') -}}
+    {%- elif kind == 'struct' -%}
+        {%- set found = dbt_delta._struct_fields(type) -%}
+        {%- set parts = [] -%}
+        {%- for field in dbt_delta._struct_fields(wanted) -%}
+            {%- set match = dbt_delta._column(found, field.name) -%}
+            {%- if match is none -%}
+                {%- set value = 'cast(null as ' ~ field.type ~ ')' -%}
+            {%- else -%}
+                {%- set value = dbt_delta._conformed(
+                    expression ~ '.' ~ dbt_delta._quoted(match.name), match.type, field.type, depth + 1
+                ) -%}
+            {%- endif -%}
+            {%- do parts.append(dbt_delta._literal(field.name) ~ ', ' ~ value) -%}
+        {%- endfor -%}
+        {{- return(
+            'case when ' ~ expression ~ ' is not null then named_struct('
+            ~ parts | join(', ') ~ ') end'
+        ) -}}
+    {%- endif -%}
+    {%- set from = dbt_delta._type_parts(type) -%}
+    {%- set to = dbt_delta._type_parts(wanted) -%}
+    {%- if kind == 'array' -%}
+        {{- return(
+            'transform(' ~ expression ~ ', x' ~ depth ~ ' -> '
+            ~ dbt_delta._conformed('x' ~ depth, from[0], to[0], depth + 1) ~ ')'
+        ) -}}
+    {%- endif -%}
+    {{- return(
+        'map_from_entries(transform(map_entries(' ~ expression ~ '), x' ~ depth ~ ' -> named_struct('
+        ~ "'key', " ~ dbt_delta._conformed('x' ~ depth ~ '.key', from[0], to[0], depth + 1)
+        ~ ", 'value', " ~ dbt_delta._conformed('x' ~ depth ~ '.value', from[1], to[1], depth + 1)
+        ~ ')))'
+    ) -}}
+{%- endmacro %}
+
+{# An expression that is equal for equal values of a type; Spark compares no maps and variants. #}
+{% macro _comparable(expression, type, depth=0) -%}
+    {%- set kind = dbt_delta._type_kind(type) -%}
+    {%- if 'map<' not in type and 'variant' not in type -%}
+        {{- return(expression) -}}
+    {%- elif kind == 'atomic' -%}
+        {{- return('to_json(' ~ expression ~ ')') -}}
+    {%- elif kind == 'struct' -%}
+        {%- set parts = [] -%}
+        {%- for field in dbt_delta._struct_fields(type) -%}
+            {%- do parts.append(dbt_delta._literal(field.name) ~ ', ' ~ dbt_delta._comparable(
+                expression ~ '.' ~ dbt_delta._quoted(field.name), field.type, depth + 1
+            )) -%}
+        {%- endfor -%}
+        {{- return(
+            'case when ' ~ expression ~ ' is not null then named_struct('
+            ~ parts | join(', ') ~ ') end'
+        ) -}}
+    {%- endif -%}
+    {%- set inner = dbt_delta._type_parts(type) -%}
+    {%- set item = 'x' ~ depth -%}
+    {%- if kind == 'array' -%}
+        {{- return(
+            'transform(' ~ expression ~ ', ' ~ item ~ ' -> '
+            ~ dbt_delta._comparable(item, inner[0], depth + 1) ~ ')'
+        ) -}}
+    {%- endif -%}
+    {{- return(
+        'array_sort(transform(map_entries(' ~ expression ~ '), ' ~ item ~ " -> named_struct('key', "
+        ~ dbt_delta._comparable(item ~ '.key', inner[0], depth + 1) ~ ", 'value', "
+        ~ dbt_delta._comparable(item ~ '.value', inner[1], depth + 1) ~ ')))'
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,110 @@
+{% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
+    {%- if model.language == 'python' -%}
+        {%- call statement('python_model', language='python') -%}
+            {{ dbt_delta.get_python_batch_code() }}
+        {%- endcall -%}
+    {%- endif -%}
+    {{ return(dbt_delta.build_incremental()) }}
+{%- endmaterialization %}
+
+{% macro build_incremental() -%}
+    {%- set settings = dbt_delta._incremental_settings() -%}
+    {%- if config.get('file_format', 'delta') != 'delta' -%}
+        {{- return(dbt.materialization_incremental_spark()) -}}
+    {%- endif -%}
+    {%- set layout = dbt_delta._layout(this) -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- set sql = dbt_delta._model_sql(existing) -%}
+    {%- if settings.duplicate_keys == 'latest' -%}
+        {%- set sql = dbt_delta.get_latest_sql(
+            sql, settings.unique_key, settings.duplicate_keys_order_by
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._begin() -%}
+    {%- if existing is none or existing.type == 'view' or existing.provider != 'delta'
+        or should_full_refresh() -%}
+        {%- do dbt_delta._build(existing, sql, settings, layout) -%}
+    {%- else -%}
+        {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
+    {%- endif -%}
+    {{ run_hooks(post_hooks) }}
+    {%- if model.language == 'python' -%}
+        {%- do dbt_delta._drop(dbt_delta._beside(this, 'tmp')) -%}
+    {%- endif -%}
+    {{- return({'relations': [this.incorporate(type='table')]}) -}}
+{%- endmacro %}
+
+{#
+    The model's SELECT. Where dbt's listing lacked a table that exists, it was rendered as for a
+    first build: it is rendered again, now that dbt knows better.
+#}
+{% macro _model_sql(existing) -%}
+    {%- if model.language == 'python' -%}
+        {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}
+    {%- endif -%}
+    {%- if existing is not none and not existing.listed and not should_full_refresh() -%}
+        {%- if model.extra_ctes -%}
+            {%- do dbt_delta._refuse(
+                'The listing of schema ' ~ this.schema ~ ' failed: ' ~ this.identifier ~ ' was not in it, '
+                ~ 'and the catalog has it. Nothing was changed. Run the model again.'
+            ) -%}
+        {%- endif -%}
+        {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._inner_sql(compiled_code)) -}}
+{%- endmacro %}
+
+{# Hooks and header that come before the first statement of a model; Python has run them. #}
+{% macro _begin() -%}
+    {%- if model.language == 'sql' -%}
+        {{ run_hooks(pre_hooks) }}
+    {%- endif -%}
+    {%- for sql in dbt_delta._statements(config.get('sql_header') or '') -%}
+        {%- do run_query(sql) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The first build, a full refresh, or what takes the place of a view or of another format. #}
+{% macro _build(existing, sql, settings, layout) -%}
+    {%- do layout.update({'defaults': dbt_delta._default_properties(settings, layout)}) -%}
+    {%- if config.get('contract', {}).enforced -%}
+        {{ get_assert_columns_equivalent(sql) }}
+        {%- set sql = get_select_subquery(sql) -%}
+    {%- endif -%}
+    {%- set staging = none -%}
+    {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error' -%}
+        {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+        {%- set name = dbt_delta._named(staging) -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(name, sql)) -%}
+        {%- set target = {'name': dbt_delta._named(this)} -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [], columns=false)).rows[0] -%}
+        {%- do dbt_delta._check_keys(target, name, settings, found) -%}
+        {%- set sql = 'select * from ' ~ name -%}
+    {%- endif -%}
+    {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
+    {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+    {%- do dbt_delta._finish_build(this, layout) -%}
+{%- endmacro %}
+
+{# Brings an existing table up to date: looks, refuses, changes the schema, writes once. #}
+{% macro _increment(existing, sql, settings, layout) -%}
+    {%- set target = dict(existing, name=dbt_delta._named(existing.relation)) -%}
+    {%- do dbt_delta._validate_target(target, settings, layout) -%}
+    {%- set align = dbt_delta.get_align_sql(existing, layout)
+        if dbt_delta._flag('incremental_apply_config_changes', true) else [] -%}
+    {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
+    {%- set batch = dbt_delta._stage(target, sql, settings, layout, bounded) -%}
+    {%- for statement in align + dbt_delta.get_alter_columns_sql(target, batch.changes) -%}
+        {%- do run_query(statement) -%}
+    {%- endfor -%}
+    {%- if dbt_delta._is_nothing(batch, settings) -%}
+        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+    {%- else -%}
+        {%- call statement('main') -%}
+            {{ dbt_delta.get_write_sql(target, batch, settings) }}
+        {%- endcall -%}
+    {%- endif -%}
+    {%- if batch.staging is not none and model.language == 'sql' -%}
+        {%- do dbt_delta._drop(batch.staging) -%}
+    {%- endif -%}
+{%- endmacro %}

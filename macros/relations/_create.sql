@@ -1,0 +1,125 @@
+{#
+    Builds the model's table from a SELECT, in one commit, whatever stands in its place: a Delta
+    table is replaced by a new version of itself; anything else stays until its successor is
+    whole, and then goes by two renames.
+#}
+{% macro _build_table(relation, sql, existing, layout) -%}
+    {%- set exists = existing is not none -%}
+    {%- set in_place = exists and dbt_delta._is_replaceable(existing, layout) -%}
+    {%- set beside = exists and not in_place -%}
+    {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
+    {%- call statement('main') -%}
+        {{ dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) }}
+    {%- endcall -%}
+    {%- if beside -%}
+        {%- do dbt_delta._swap(existing, successor) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro get_create_table_sql(relation, sql, layout, replace=false) -%}
+create{{ ' or replace' if replace }} table {{ dbt_delta._named(relation) }}
+using delta
+{%- if layout.partitions %}
+partitioned by ({{ dbt_delta._quoted_list(layout.partitions) }})
+{%- endif %}
+{%- if layout.clustering %}
+cluster by ({{ dbt_delta._quoted_list(layout.clustering) }})
+{%- endif %}
+{%- if layout.options %}
+options {{ dbt_delta._literal_pairs(layout.options) }}
+{%- endif %}
+{%- if layout.location %}
+location {{ dbt_delta._literal(layout.location) }}
+{%- endif %}
+{%- if layout.comment %}
+comment {{ dbt_delta._literal(layout.comment) }}
+{%- endif %}
+{%- set properties = dbt_delta._creation_properties(layout) %}
+{%- if properties %}
+tblproperties {{ dbt_delta._literal_pairs(properties) }}
+{%- endif %}
+as
+{{ sql }}
+{%- endmacro %}
+
+{% macro _quoted_list(names) -%}
+    {%- set quoted = [] -%}
+    {%- for name in names -%}{%- do quoted.append(dbt_delta._quoted_path(name)) -%}{%- endfor -%}
+    {{- return(quoted | join(', ')) -}}
+{%- endmacro %}
+
+{#
+    The change feed of a table with column mapping comes by ALTER: Delta refuses a CREATE TABLE AS
+    that asks for both (DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION).
+#}
+{% macro _creation_properties(layout) -%}
+    {%- set properties = dict(layout.defaults, **layout.properties) -%}
+    {%- for name, expression in layout.checks.items() -%}
+        {%- do properties.update({'delta.constraints.' ~ name: expression}) -%}
+    {%- endfor -%}
+    {%- if properties.get('delta.columnMapping.mode', 'none') != 'none' -%}
+        {%- do properties.pop('delta.enableChangeDataFeed', none) -%}
+    {%- endif -%}
+    {{- return(properties) -}}
+{%- endmacro %}
+
+{#
+    Whether CREATE OR REPLACE can make this table of what is there. Delta refuses partitions for a
+    table that was ever clustered, and another location.
+#}
+{% macro _is_replaceable(existing, layout) -%}
+    {%- set was_clustered = dbt_delta._has_property(
+        existing.properties, 'delta.feature.clustering', 'supported'
+    ) -%}
+    {%- set moves = layout.location and not existing.location.rstrip('/').endswith(
+        layout.location.split('://')[-1].split('file:')[-1].rstrip('/')
+    ) -%}
+    {{- return(
+        existing.type == 'table'
+        and existing.provider == 'delta'
+        and not (was_clustered and layout.partitions)
+        and not moves
+    ) -}}
+{%- endmacro %}
+
+{# A relation of a name of its own in the same schema, for what lives during this run only. #}
+{% macro _beside(relation, purpose) -%}
+    {%- set own = local_md5(relation.schema ~ ' ' ~ invocation_id)[:10] -%}
+    {{- return(api.Relation.create(
+        schema=relation.schema,
+        identifier=relation.identifier ~ '__dbt_' ~ purpose ~ '_' ~ own,
+        type='table'
+    )) -}}
+{%- endmacro %}
+
+{#
+    Puts a finished successor in the place of a relation, then drops that. If the second of the
+    two renames fails, the first is taken back.
+#}
+{% macro _swap(existing, successor) -%}
+    {%- set old = dbt_delta._beside(existing.relation, 'old') -%}
+    {%- do run_query(dbt_delta.get_swap_sql(existing, successor, old)) -%}
+    {%- do dbt_delta._drop(old, existing.type) -%}
+    {%- do adapter.cache_dropped(existing.relation) -%}
+    {%- do adapter.cache_added(existing.relation.incorporate(type=successor.type)) -%}
+{%- endmacro %}
+
+{% macro get_swap_sql(existing, successor, old) -%}
+    {%- set place = dbt_delta._named(existing.relation) -%}
+begin
+    declare exit handler for sqlexception
+    begin
+        alter {{ existing.type }} {{ dbt_delta._named(old) }} rename to {{ place }};
+        select raise_error(
+            {{ dbt_delta._literal(dbt_delta._named(successor) ~ ' could not take the name ' ~ place
+                ~ '. What stood there is back; the new relation is whole: rename it, or drop it and run again.') }}
+        );
+    end;
+    alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};
+    alter {{ successor.type }} {{ dbt_delta._named(successor) }} rename to {{ place }};
+end
+{%- endmacro %}
+
+{% macro _drop(relation, type='table') -%}
+    {%- do run_query('drop ' ~ type ~ ' if exists ' ~ dbt_delta._named(relation)) -%}
+{%- endmacro %}
