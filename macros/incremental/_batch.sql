@@ -375,9 +375,3 @@ select {{ texts | join(', ') }} from {{ name }}
     {%- endif -%}
     {{- return({}) -}}
 {%- endmacro %}
-
-{# Runs what comes before a Python model, which runs at once, and gives its code. #}
-{% macro get_python_batch_code() -%}
-    {%- do run_hooks(pre_hooks) -%}
-    {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}
-{%- endmacro %}

@@ -28,49 +28,14 @@
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- endif -%}
     {{ run_hooks(post_hooks) }}
-    {%- if model.language == 'python' -%}
-        {%- do dbt_delta._drop(dbt_delta._beside(this, 'tmp')) -%}
-    {%- endif -%}
+    {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
-{%- endmacro %}
-
-{#
-    The model's SELECT. Where dbt's listing lacked a table that exists, it was rendered as for a
-    first build: it is rendered again, now that dbt knows better.
-#}
-{% macro _model_sql(existing) -%}
-    {%- if model.language == 'python' -%}
-        {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}
-    {%- endif -%}
-    {%- if existing is not none and not existing.listed and not should_full_refresh() -%}
-        {%- if model.extra_ctes -%}
-            {%- do dbt_delta._refuse(
-                'The listing of schema ' ~ this.schema ~ ' failed: ' ~ this.identifier ~ ' was not in it, '
-                ~ 'and the catalog has it. Nothing was changed. Run the model again.'
-            ) -%}
-        {%- endif -%}
-        {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
-    {%- endif -%}
-    {{- return(dbt_delta._inner_sql(compiled_code)) -}}
-{%- endmacro %}
-
-{# Hooks and header that come before the first statement of a model; Python has run them. #}
-{% macro _begin() -%}
-    {%- if model.language == 'sql' -%}
-        {{ run_hooks(pre_hooks) }}
-    {%- endif -%}
-    {%- for sql in dbt_delta._statements(config.get('sql_header') or '') -%}
-        {%- do run_query(sql) -%}
-    {%- endfor -%}
 {%- endmacro %}
 
 {# The first build, a full refresh, or what takes the place of a view or of another format. #}
 {% macro _build(existing, sql, settings, layout) -%}
     {%- do layout.update({'defaults': dbt_delta._default_properties(settings, layout)}) -%}
-    {%- if config.get('contract', {}).enforced -%}
-        {{ get_assert_columns_equivalent(sql) }}
-        {%- set sql = get_select_subquery(sql) -%}
-    {%- endif -%}
+    {%- set sql = dbt_delta._contracted(sql) -%}
     {%- set staging = none -%}
     {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error' -%}
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}

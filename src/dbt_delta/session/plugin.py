@@ -48,6 +48,7 @@ def install() -> None:
         return
     _replace_connections(SparkConnectionManager)
     _add_python_models()
+    _compare_event_times_as_timestamps()
 
 
 def _replace_connections(manager: Any) -> None:
@@ -123,6 +124,23 @@ def _add_python_models() -> None:
 
     SparkAdapter.python_submission_helpers = property(helpers)
     SparkAdapter.default_python_submission_method = property(method)
+
+
+def _compare_event_times_as_timestamps() -> None:
+    """The batch of a microbatch model, and a sample, by time, whatever type the column has.
+
+    dbt compares the column with a string: '2024-01-01' is then less than the first moment of its
+    own day, and '2024-01-01 00:00:00' too.
+    """
+    from dbt.adapters.base.relation import EventTimeFilter
+    from dbt.adapters.spark.relation import SparkRelation
+
+    def render(self: SparkRelation, window: EventTimeFilter) -> str:
+        column = f"cast({window.field_name} as timestamp)"
+        limits = ((">=", window.start), ("<", window.end))
+        return " and ".join(f"{column} {sign} timestamp'{at}'" for sign, at in limits if at)
+
+    SparkRelation._render_event_time_filtered = render
 
 
 def _cancel_at_first_failure() -> None:
