@@ -39,7 +39,7 @@
 {# A config that may be one name or a list of them, as a list of names without backticks. #}
 {% macro _names(value) -%}
     {%- set names = [] -%}
-    {%- for name in ([] if value is none else [value] if value is string else value) -%}
+    {%- for name in ([] if not value else [value] if value is string else value) -%}
         {%- set bare = name | string | trim -%}
         {%- if bare | length > 2 and bare[0] == '`' and bare[-1] == '`' -%}
             {%- set bare = bare[1:-1] | replace('``', '`') -%}

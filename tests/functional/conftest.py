@@ -29,7 +29,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None
 
 
 @pytest.fixture(scope="session")
-def packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+def installed_packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     """The installed packages of a consumer: this repository."""
     return harness.install_packages(tmp_path_factory.mktemp("deps"), home)
 
@@ -39,14 +39,14 @@ def new_project(
     request: pytest.FixtureRequest,
     tmp_path: Path,
     home: Path,
-    packages: Path,
+    installed_packages: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., harness.Project]:
     """Makes projects: a test that needs two gives each a name."""
     monkeypatch.chdir(tmp_path)
 
     def make(name: str = "project") -> harness.Project:
-        return harness.Project(tmp_path / name, home, packages, f"{request.node.name}_{name}")
+        return harness.Project(tmp_path / name, home, installed_packages, f"{request.node.name}_{name}")
 
     return make
 

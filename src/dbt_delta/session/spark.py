@@ -38,7 +38,7 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
         root = _start(settings)
     session = root.newSession()
     for key, value in settings.items():
-        if _root_settings.get(key) == value:
+        if _plain(_root_settings.get(key)) == _plain(value):
             continue
         if key in PLACES:
             raise ValueError(
@@ -48,6 +48,11 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
         if session.conf.isModifiable(key):
             session.conf.set(key, value)
     return session
+
+
+def _plain(value: str | None) -> str | None:
+    """A setting as the profile writes it: Spark makes a URI of the warehouse's path."""
+    return None if value is None else value.removeprefix("file:")
 
 
 def driver_exit_code() -> int | None:

@@ -57,17 +57,12 @@ def load(**context: Any) -> SimpleNamespace:
         # dbt's own tag, which plain Jinja does not know.
         tag = r"{%-?\s*materialization .*?endmaterialization\s*-?%}"
         text = re.sub(tag, "", file.read_text(), flags=re.DOTALL)
-        module = environment.from_string(text).make_module()
-        for name in re.findall(r"{%-?\s*macro (\w+)", text):
-            setattr(package, name, _macro(_find(environment, text, name, module)))
+        # Found one by one in the file's own scope: a template module exports no private name.
+        names = re.findall(r"{%-?\s*macro (\w+)", text)
+        found: dict[str, Any] = {}
+        environment.globals["_found"] = found.__setitem__
+        calls = "".join(f"{{% do _found('{name}', {name}) %}}" for name in names)
+        environment.from_string(text + calls).render()
+        for name, macro in found.items():
+            setattr(package, name, _macro(macro))
     return package
-
-
-def _find(environment: jinja2.Environment, text: str, name: str, module: Any) -> Any:
-    """The macro as a function; a template module exports no name with an underscore."""
-    if not name.startswith("_"):
-        return getattr(module, name)
-    found: list[Any] = []
-    environment.globals["_found"] = found.append
-    environment.from_string(f"{text}{{% do _found({name}) %}}").render()
-    return found[0]

@@ -1,0 +1,76 @@
+"""dbt's public test bases (PyPI dbt-tests-adapter), each project with this package installed."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+# dbt's own fixtures, here in the place of those one folder up.
+from dbt.tests.fixtures.project import *  # noqa: F403
+from dbt.tests.fixtures.project import write_project_files
+
+from tests.functional import harness
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(home: Path) -> dict[str, Any]:
+    """The profile of the shared driver."""
+    return {
+        "type": "spark",
+        "method": "session",
+        "host": "localhost",
+        "threads": 4,
+        "server_side_parameters": harness.settings(),
+    }
+
+
+@pytest.fixture(scope="class")
+def dbt_project_yml(project_root: Any, project_config_update: Any) -> dict[str, Any]:
+    """The project of the test, which lets this package's macros in."""
+    update = project_config_update
+    project = {
+        "name": "test",
+        "profile": "test",
+        "flags": {"send_anonymous_usage_stats": False},
+        "dispatch": [{"macro_namespace": "dbt", "search_order": ["test", "dbt_delta", "dbt"]}],
+        **((yaml.safe_load(update) if isinstance(update, str) else update) or {}),
+    }
+    Path(project_root, "dbt_project.yml").write_text(yaml.safe_dump(project))
+    return project
+
+
+@pytest.fixture(scope="class")
+def project_files(
+    project_root: Any,
+    models: dict[str, Any],
+    macros: dict[str, Any],
+    snapshots: dict[str, Any],
+    properties: dict[str, Any],
+    seeds: dict[str, Any],
+    tests: dict[str, Any],
+    selectors_yml: None,
+    dbt_project_yml: dict[str, Any],
+    installed_packages: Path,
+) -> None:
+    """The test's files, and this package as a consumer has it."""
+    Path(project_root, "dbt_packages").symlink_to(installed_packages)
+    packages = {"packages": [{"local": str(harness.REPOSITORY)}]}
+    Path(project_root, "packages.yml").write_text(yaml.safe_dump(packages))
+    wrappers = {"dbt_delta_materializations.sql": harness.materialization_wrappers()}
+    write_project_files(project_root, "models", {**models, **properties})
+    write_project_files(project_root, "macros", {**macros, **wrappers})
+    write_project_files(project_root, "snapshots", snapshots)
+    write_project_files(project_root, "seeds", seeds)
+    write_project_files(project_root, "tests", tests)
+
+
+@pytest.fixture(scope="class")
+def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[str, None, None]:
+    """Logs beside the project; dbt's own fixture writes them into the repository."""
+    folder = tmp_path_factory.mktemp("logs")
+    os.environ["DBT_LOG_PATH"] = str(folder)
+    yield str(folder)
+    del os.environ["DBT_LOG_PATH"]

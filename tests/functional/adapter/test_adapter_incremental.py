@@ -1,0 +1,56 @@
+"""dbt's test bases for incremental models."""
+
+from typing import Any
+
+import pytest
+from dbt.tests.adapter.incremental.test_incremental_merge_exclude_columns import (
+    BaseMergeExcludeColumns,
+)
+from dbt.tests.adapter.incremental.test_incremental_microbatch import BaseMicrobatch
+from dbt.tests.adapter.incremental.test_incremental_on_schema_change import (
+    BaseIncrementalOnSchemaChange,
+)
+from dbt.tests.adapter.incremental.test_incremental_predicates import BaseIncrementalPredicates
+from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncrementalUniqueKey
+
+
+class TestUniqueKey(BaseIncrementalUniqueKey):
+    @pytest.fixture(scope="class")
+    def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
+        """Lets the test's own statements put texts into a date column of the seed."""
+        settings = dbt_profile_target["server_side_parameters"]
+        settings = {**settings, "spark.sql.storeAssignmentPolicy": "LEGACY"}
+        return {**dbt_profile_target, "server_side_parameters": settings}
+
+
+class TestMergeExcludeColumns(BaseMergeExcludeColumns):
+    pass
+
+
+class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
+    pass
+
+
+class TestPredicatesMerge(BaseIncrementalPredicates):
+    @pytest.fixture(scope="class")
+    def project_config_update(self) -> dict[str, Any]:
+        predicates = ["DBT_INTERNAL_DEST.id != 2"]
+        return {
+            "models": {"+incremental_strategy": "merge", "+incremental_predicates": predicates}
+        }
+
+
+class TestPredicatesByOtherName(BaseIncrementalPredicates):
+    @pytest.fixture(scope="class")
+    def project_config_update(self) -> dict[str, Any]:
+        return {"models": {"+incremental_strategy": "delete+insert", "+predicates": ["id != 2"]}}
+
+
+class TestOnSchemaChange(BaseIncrementalOnSchemaChange):
+    @pytest.fixture(scope="class")
+    def project_config_update(self) -> dict[str, Any]:
+        return {"models": {"+tblproperties": {"delta.columnMapping.mode": "name"}}}
+
+
+class TestMicrobatch(BaseMicrobatch):
+    pass

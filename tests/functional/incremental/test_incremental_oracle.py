@@ -1,0 +1,302 @@
+"""Random models against a brute-force oracle: rows, columns, refusals and commits of every run.
+
+Many random models (cases.py) are one dbt project; dbt runs once per step with the variable
+``step``, and after each run every table is compared with what plain Python says (oracle.py).
+
+    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 110, one project)
+    DBT_DELTA_SEED=7          the seed; by default a new one, which is printed
+    DBT_DELTA_ONLY=12,40      of those models only these, of a project of that seed
+    DBT_DELTA_SHRINK=0        print a failing case as it was drawn, not a smaller one that fails too
+"""
+
+import json
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.functional.harness import Invocation, Project, session
+from tests.functional.incremental import oracle
+from tests.functional.incremental.cases import BASE, WINDOWS, Case, Column, Type, cases, smaller
+
+EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "110"))
+SLICE = 150
+SEED = int(os.environ.get("DBT_DELTA_SEED", random.SystemRandom().randrange(10**6)))
+ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}
+SHRINK = int(os.environ.get("DBT_DELTA_SHRINK", "3"))
+SPARK_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
+
+
+@dataclass
+class State:
+    """What a table is, read without the package."""
+
+    version: int
+    columns: list[Column]
+    data_commits: int
+    rows: Counter[Any] = field(default_factory=Counter)
+
+
+@dataclass
+class Outcome:
+    """How a model of a project fared."""
+
+    case: Case
+    runs: int = 0
+    refused: int = 0
+    wrong: str = ""
+
+
+def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
+    outcomes: list[Outcome] = []
+    wrong: list[str] = []
+    started = time.monotonic()
+    for number, count in enumerate(_slices(EXAMPLES)):
+        own_seed = SEED + number
+        drawn = [c for n, c in enumerate(_draw(own_seed, count)) if not ONLY or n in ONLY]
+        found = _play(new_project(f"slice_{number}"), drawn)
+        outcomes += found
+        for n, outcome in enumerate(found):
+            if outcome.wrong:
+                text = _report(new_project, outcome, len(wrong), f"{own_seed}_{n}")
+                wrong.append(f"DBT_DELTA_SEED={own_seed} case {n}: {text}")
+                print(f"\n{wrong[-1]}\n", flush=True)
+        print(
+            f"seed {own_seed}: {len(found)} models, {sum(o.runs for o in found)} runs, "
+            f"{sum(o.refused for o in found)} refused as they must be, "
+            f"{sum(bool(o.wrong) for o in found)} wrong; "
+            f"{time.monotonic() - started:.0f} s so far",
+            flush=True,
+        )
+    assert not wrong, "\n\n".join([f"{len(wrong)} of {len(outcomes)} models are wrong", *wrong])
+
+
+def _slices(examples: int) -> list[int]:
+    return [min(SLICE, examples - at) for at in range(0, examples, SLICE)]
+
+
+def _draw(own_seed: int, count: int) -> list[Case]:
+    """That many cases; the same ones for the same seed."""
+    drawn: list[Case] = []
+
+    @seed(own_seed)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases())
+    def collect(case: Case) -> None:
+        drawn.append(case)
+
+    collect()
+    return drawn[:count]
+
+
+def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
+    """Runs all cases as the models of one project, step by step."""
+    models = {f"case_{n:04}": Outcome(case) for n, case in enumerate(drawn)}
+    project.write({f"models/{name}.sql": o.case.model() for name, o in models.items()})
+    tables: dict[str, oracle.Table | None] = dict.fromkeys(models)
+    before: dict[str, State] = {}
+    for step in range(max(len(case.batches) for case in drawn)):
+        due = {n: o for n, o in models.items() if not o.wrong and step < len(o.case.batches)}
+        if not due:
+            break
+        window = WINDOWS[step]
+        run = _run(project, list(due), step, window)
+        now = _states(project, list(models))
+        for name, outcome in due.items():
+            outcome.runs += 1
+            error = _error(run, name)
+            last = before.get(name)
+            try:
+                expected = oracle.run(outcome.case, tables[name], step, window)
+            except oracle.Refused as refusal:
+                outcome.refused += 1
+                outcome.wrong = _judge_refusal(refusal, error, last, now.get(name))
+            else:
+                outcome.wrong = _judge(expected, error, last, now.get(name))
+                tables[name] = expected.table
+            if outcome.wrong:
+                outcome.wrong = f"run {step}: {outcome.wrong}"
+        before = now
+        left = _leftovers(project, list(models), run)
+        for name, text in left.items():
+            models[name].wrong = models[name].wrong or f"run {step}: {text}"
+    return list(models.values())
+
+
+def _run(project: Project, names: list[str], step: int, window: tuple[int, int]) -> Invocation:
+    days = [BASE.replace(day=1 + day).date().isoformat() for day in window]
+    return project.dbt(
+        "run",
+        *("--event-time-start", days[0], "--event-time-end", days[1]),
+        *("-s", *names),
+        vars={"step": step},
+        check=False,
+        threads=4,
+    )
+
+
+def _error(run: Invocation, name: str) -> str | None:
+    """The message of a model that failed."""
+    assert run.results, f"dbt ran nothing: {run.exception}\n{run.output}"
+    result = run.result(name)
+    if result.status == "success":
+        return None
+    # Of a microbatch model the batches' messages are in the log only.
+    said = [e.info.msg for e in run.events if e.info.level == "error" and name in e.info.msg]
+    return "\n".join([str(result.message), *said])
+
+
+def _judge(
+    expected: oracle.Expected, error: str | None, before: State | None, now: State | None
+) -> str:
+    """What is wrong with a run that must succeed."""
+    if error is not None:
+        return f"failed, and must not: {error}"
+    if now is None:
+        return "gave no table"
+    wanted = expected.table
+    if [str(c.type) for c in now.columns] != [str(c.type) for c in wanted.columns] or [
+        c.name for c in now.columns
+    ] != [c.name for c in wanted.columns]:
+        return f"columns are {_listed(now.columns)}, expected {_listed(wanted.columns)}"
+    rows = oracle.contents(wanted)
+    if rows != now.rows:
+        return (
+            f"{now.rows.total()} rows, expected {rows.total()}"
+            f"\nmissing: {list((rows - now.rows).elements())[:5]}"
+            f"\nsurplus: {list((now.rows - rows).elements())[:5]}"
+        )
+    commits = now.data_commits - (before.data_commits if before else 0)
+    if commits > expected.commits:
+        return f"{commits} data commits, expected at most {expected.commits}"
+    return ""
+
+
+def _judge_refusal(
+    refusal: oracle.Refused, error: str | None, before: State | None, now: State | None
+) -> str:
+    """What is wrong with a run that must fail."""
+    if error is None:
+        return f"succeeded, and must be refused because of {refusal.args}"
+    for text in refusal.args:
+        if text not in error:
+            return f"was refused without saying {text!r}: {error}"
+    if (before is None) != (now is None):
+        return "was refused, and made a table" if now else "was refused, and the table is gone"
+    if before and now and (before.version, before.rows) != (now.version, now.rows):
+        return f"was refused, and changed the table: version {before.version} to {now.version}"
+    return ""
+
+
+def _listed(columns: Sequence[Column]) -> str:
+    return ", ".join(f"{c.name} {c.type}" for c in columns)
+
+
+# What is on disk -------------------------------------------------------------------------------
+
+
+def _states(project: Project, names: Sequence[str]) -> dict[str, State]:
+    """All tables: columns, versions and commits from the log, rows from Spark."""
+    there = [name for name in _tables(project) if name in names]
+    states = {name: _log(project, name) for name in there}
+    options = "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', "
+    options += "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
+    for at in range(0, len(there), 30):
+        parts = [
+            f"select '{name}' as name, to_json(struct(*), {options}) as row "
+            f"from {project.relation(name)}"
+            for name in there[at : at + 30]
+        ]
+        for row in session().sql(" union all ".join(parts)).collect():
+            value = oracle.frozen(json.loads(row.row, parse_float=Decimal))
+            states[row.name].rows[value] += 1
+    return states
+
+
+def _tables(project: Project) -> list[str]:
+    return [row.tableName for row in project.sql("show tables in {schema}")]
+
+
+def _log(project: Project, name: str) -> State:
+    folder = project.home / "warehouse" / f"{project.schema}.db" / name / "_delta_log"
+    state = State(-1, [], 0)
+    for file in sorted(folder.glob("*.json"), key=_version):
+        if not file.stem.isdigit():
+            continue
+        actions = [json.loads(line) for line in file.read_text().splitlines()]
+        state.version = _version(file)
+        changes = [a.get("add") or a.get("remove") for a in actions]
+        state.data_commits += any(change and change["dataChange"] for change in changes)
+        for action in actions:
+            if "metaData" in action:
+                schema = json.loads(action["metaData"]["schemaString"])
+                state.columns = list(_type(schema).fields)
+    return state
+
+
+def _version(file: Path) -> int:
+    return int(file.stem) if file.stem.isdigit() else -1
+
+
+def _type(schema: Any) -> Type:
+    """A type from Delta's JSON."""
+    if isinstance(schema, str):
+        return Type(SPARK_NAMES.get(schema, schema))
+    if schema["type"] == "struct":
+        return Type(
+            "struct", tuple(Column(f["name"], _type(f["type"])) for f in schema["fields"])
+        )
+    if schema["type"] == "array":
+        return Type("array", (Column("element", _type(schema["elementType"])),))
+    types = (Column("key", _type(schema["keyType"])), Column("value", _type(schema["valueType"])))
+    return Type("map", types)
+
+
+def _leftovers(project: Project, names: Sequence[str], run: Invocation) -> dict[str, str]:
+    """Tables that a run left beside its models; they are dropped, to be counted once."""
+    found = {}
+    for table in _tables(project):
+        if table not in names:
+            project.sql(f"drop table {project.relation(table)}")
+            name = table.split("__dbt_")[0]
+            if name in names and _error(run, name) is None:
+                found[name] = f"left {table} behind"
+    return found
+
+
+# A smaller case that fails too -----------------------------------------------------------------
+
+
+def _report(
+    new_project: Callable[..., Project], outcome: Outcome, place: int, name: str
+) -> str:
+    """What is wrong, with the smallest case that shows it."""
+    if place < SHRINK:
+        for attempt in range(8):
+            smaller_ones = list(smaller(outcome.case))[:60]
+            if not smaller_ones:
+                break
+            played = _play(new_project(f"shrink_{name}_{attempt}"), smaller_ones)
+            still = [o for o in played if _is_alike(o, outcome)]
+            if not still:
+                break
+            outcome = still[0]
+    return f"{outcome.wrong}\n{outcome.case.described()}"
+
+
+def _is_alike(one: Outcome, other: Outcome) -> bool:
+    """Wrong in the same way, as far as one can tell."""
+    return bool(one.wrong) and one.wrong.split(":")[1][:25] == other.wrong.split(":")[1][:25]
