@@ -114,6 +114,7 @@ from (
 {% macro _bounded_keys(target, settings) -%}
     {%- set bounded = [] -%}
     {%- set prune = settings.prune -%}
+    {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
     {%- if prune == 'off' or settings.by_source_action -%}{{- return(bounded) -}}{%- endif -%}
     {%- for key in settings.unique_key -%}
         {%- set column = dbt_delta._column(target.columns, key) -%}
@@ -124,7 +125,7 @@ from (
             ) -%}
         {%- endif -%}
         {%- if (prune is string or key | lower in prune | map('lower') | list)
-            and modules.re.match('(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$', column.type) -%}
+            and modules.re.match(ordered, column.type) -%}
             {%- set name = dbt_delta._quoted(key) -%}
             {%- do bounded.append({
                 'name': column.name,
@@ -235,6 +236,7 @@ from (
     {%- endif -%}
     {%- do dbt_delta._plan_columns(batch, dbt_delta._struct_fields(found['columns']), target, settings, layout, sql) -%}
     {%- if batch.staging is not none -%}
+        {%- do dbt_delta._drop_leftovers(staging) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(
             batch.name, dbt_delta.get_staged_columns_sql(view, batch.source_columns)
         )) -%}
@@ -245,14 +247,14 @@ from (
         {%- endif -%}
     {%- endif -%}
     {%- if checked -%}
-        {%- do dbt_delta._check_keys(target, batch.name, settings, found) -%}
+        {%- do dbt_delta._check_keys(target, batch, settings, found) -%}
         {%- do batch.update({
             'rows': found['row_count'] | int,
             'bounds': dbt_delta._found_bounds(bounded, found, batch.source_columns),
         }) -%}
     {%- endif -%}
     {%- if settings.strategy == 'replace_where' and settings.predicates -%}
-        {%- do dbt_delta._check_predicate(target, batch.name, settings) -%}
+        {%- do dbt_delta._check_predicate(target, batch, settings) -%}
     {%- endif -%}
     {{- return(batch) -}}
 {%- endmacro %}
@@ -308,12 +310,26 @@ from (
     {%- if not same.so -%}{{ get_assert_columns_equivalent(sql) }}{%- endif -%}
 {%- endmacro %}
 
+{#- Column mapping lets the names of columns hold blanks and the like. -#}
 {% macro get_create_staging_sql(name, sql) -%}
 create or replace table {{ name }}
 using delta
-tblproperties ('dbt_delta.staging' = {{ dbt_delta._literal(invocation_id) }})
+tblproperties ('delta.columnMapping.mode' = 'name')
 as
 {{ sql }}
+{%- endmacro %}
+
+{# Staging tables of earlier runs of the model that failed while writing. #}
+{% macro _drop_leftovers(staging) -%}
+    {%- set found = run_query(
+        'show tables in ' ~ dbt_delta._quoted(staging.schema)
+        ~ ' like ' ~ dbt_delta._literal(this.identifier ~ '__dbt_tmp_*')
+    ).rows -%}
+    {%- for row in found if not row['isTemporary'] -%}
+        {%- do dbt_delta._drop(api.Relation.create(
+            schema=staging.schema, identifier=row['tableName'], type='table'
+        )) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# A column without a type cannot be stored: it holds NULLs only. #}
@@ -328,18 +344,57 @@ as
 select {{ texts | join(', ') }} from {{ name }}
 {%- endmacro %}
 
-{# Whether the batch is known to be empty and an empty batch changes nothing. #}
-{% macro _is_nothing(batch, settings) -%}
-    {{- return(
-        batch.rows == 0
-        and settings.strategy in ('merge', 'delete+insert')
-        and not settings.by_source_action
-    ) -}}
+{# Whether writing the batch would change nothing: it is empty, or all of it is there. #}
+{% macro _is_nothing(target, batch, settings) -%}
+    {%- if settings.strategy in ('merge', 'delete+insert') -%}
+        {{- return(batch.rows == 0 and not settings.by_source_action) -}}
+    {%- endif -%}
+    {%- set replaced = dbt_delta._replaced(target, batch, settings) -%}
+    {%- if not settings.skip_unchanged or replaced is none -%}{{- return(false) -}}{%- endif -%}
+    {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch, replaced)).rows | length == 0) -}}
+{%- endmacro %}
+
+{# The condition of the rows that the write replaces; none where it replaces none. #}
+{% macro _replaced(target, batch, settings) -%}
+    {%- if settings.strategy == 'insert_overwrite' and not target.clustering -%}
+        {%- set partitions = dbt_delta._quoted_list(target.partitions) -%}
+        {{- return(
+            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.name ~ ')'
+            if target.partitions else 'true'
+        ) -}}
+    {%- endif -%}
+    {%- set window = dbt_delta._window(target) if settings.strategy == 'microbatch' else [] -%}
+    {%- set conditions = window + settings.predicates
+        if settings.strategy in ('replace_where', 'microbatch') else [] -%}
+    {{- return(dbt_delta._all_of(conditions) or none) -}}
+{%- endmacro %}
+
+{# A row if the batch and the rows that it would replace are not the same, counting duplicates. #}
+{% macro get_first_difference_sql(target, batch, replaced) -%}
+{%- set compared, names = [], [] -%}
+{%- for column in batch.target_columns -%}
+    {%- do compared.append(
+        dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' as c' ~ loop.index
+    ) -%}
+    {%- do names.append('c' ~ loop.index) -%}
+{%- endfor -%}
+select 1 as differs
+from (
+    select {{ compared | join(', ') }}, 1 as side
+    from (select {{ dbt_delta._all_columns(batch, casts=true) | join(', ') }} from {{ batch.name }}) as batch
+    union all
+    select {{ compared | join(', ') }}, -1 as side
+    from {{ target.name }}
+    where {{ replaced }}
+) as both_sides
+group by {{ names | join(', ') }}
+having sum(side) != 0
+limit 1
 {%- endmacro %}
 
 {% macro get_write_sql(target, batch, settings) -%}
     {%- set strategy = settings.strategy | replace('+', '_') -%}
-    {%- if settings.strategy in ('append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch') -%}
+    {%- if settings.strategy in dbt_delta._strategies() -%}
         {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
     {%- endif -%}
     {%- set temporary = batch.staging or api.Relation.create(identifier=batch.name[1:-1], type='view') -%}

@@ -1,17 +1,17 @@
 {# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
-{% macro _check_keys(target, name, settings, found) -%}
+{% macro _check_keys(target, batch, settings, found) -%}
     {%- set keys = settings.unique_key -%}
     {%- set refuse_duplicates = settings.duplicate_keys == 'error'
         or (settings.strategy == 'merge' and settings.duplicate_keys is none) -%}
     {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
-            target, name, keys, found['null_rows'] | int, 'null keys',
+            target, batch, keys, found['null_rows'] | int, 'null keys',
             where=dbt_delta._null_condition(keys),
             way_out="Filter them out, or set null_keys: match, by which NULL is a key like any other."
         ) -%}
     {%- elif refuse_duplicates and found['duplicate_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
-            target, name, keys, found['duplicate_keys'] | int, 'duplicate keys',
+            target, batch, keys, found['duplicate_keys'] | int, 'duplicate keys',
             having='having count(*) > 1',
             way_out='Make the model give one row per key, or set duplicate_keys: latest with '
                 ~ 'duplicate_keys_order_by.'
@@ -25,34 +25,42 @@
     {{- return('where ' ~ conditions | join(' or ')) -}}
 {%- endmacro %}
 
-{% macro _refuse_keys(target, name, keys, total, problem, way_out, where='', having='') -%}
+{% macro _refuse_keys(target, batch, keys, total, problem, way_out, where='', having='') -%}
     {%- set list = dbt_delta._quoted_list(keys) -%}
     {%- set rows = run_query(
         'select to_json(struct(' ~ list ~ "), map('ignoreNullFields', 'false')) as key, count(*) as row_count from "
-        ~ name ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
+        ~ batch.name ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
     ).rows -%}
     {%- set examples = [] -%}
     {%- for row in rows -%}
         {%- do examples.append(row['key'] ~ ' (' ~ row['row_count'] | int ~ ' rows)') -%}
     {%- endfor -%}
-    {%- do dbt_delta._refuse(
+    {%- do dbt_delta._refuse_batch(
+        batch,
         'The batch for ' ~ target.name ~ ' has ' ~ problem ~ ' of unique_key ' ~ keys | join(', ')
         ~ ': ' ~ total ~ ', the first ' ~ examples | join(', ') ~ '. Nothing was written. ' ~ way_out
     ) -%}
 {%- endmacro %}
 
 {# Refuses rows that a replace_where would write outside of what it replaces. #}
-{% macro _check_predicate(target, name, settings) -%}
+{% macro _check_predicate(target, batch, settings) -%}
     {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
     {%- set outside = run_query(
         'select count(*) as row_count, count_if(__dbt_inside is not true) as outside from (select ('
-        ~ predicate ~ ') as __dbt_inside from ' ~ name ~ ') as __dbt_batch'
+        ~ predicate ~ ') as __dbt_inside from ' ~ batch.name ~ ') as __dbt_batch'
     ).rows[0] -%}
     {%- if outside['outside'] | int > 0 -%}
-        {%- do dbt_delta._refuse(
+        {%- do dbt_delta._refuse_batch(
+            batch,
             outside['outside'] | int ~ ' of ' ~ outside['row_count'] | int ~ ' rows of the batch for '
             ~ target.name ~ ' are outside of what is replaced, ' ~ predicate
             ~ '. Nothing was written. Filter the model by the same condition, or widen incremental_predicates.'
         ) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# Stops the model, and leaves nothing of its batch behind. #}
+{% macro _refuse_batch(batch, text) -%}
+    {%- if batch.staging is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
+    {%- do dbt_delta._refuse(text) -%}
 {%- endmacro %}

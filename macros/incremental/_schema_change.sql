@@ -33,7 +33,9 @@
         {%- if change.kind == 'drop' -%}{%- do dropped.append(column) -%}
         {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ change.type) -%}
         {%- else -%}
-            {%- do statements.append('alter table ' ~ target.name ~ ' alter column ' ~ column ~ ' type ' ~ change.type) -%}
+            {%- do statements.append(
+                'alter table ' ~ target.name ~ ' alter column ' ~ column ~ ' type ' ~ change.type
+            ) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if dropped -%}

@@ -34,8 +34,12 @@
     {{- return(settings) -}}
 {%- endmacro %}
 
+{% macro _strategies() -%}
+    {{- return(['append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch']) -}}
+{%- endmacro %}
+
 {% macro _validate(settings) -%}
-    {%- set strategies = ['append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch'] -%}
+    {%- set strategies = dbt_delta._strategies() -%}
     {%- set custom = 'get_incremental_' ~ (settings.strategy | replace('+', '_')) ~ '_sql' -%}
     {%- if settings.strategy not in strategies and context.get(custom) is none -%}
         {%- do dbt_delta._refuse(
@@ -122,7 +126,8 @@
             ~ 'Remove it and filter in a view that is granted instead of the table.'
         ) -%}
     {%- endif -%}
-    {%- for column in model.columns.values() if column.get('column_mask') or column.get('config', {}).get('column_mask') -%}
+    {%- for column in model.columns.values()
+        if column.get('column_mask') or column.get('config', {}).get('column_mask') -%}
         {%- do dbt_delta._refuse(
             'column_mask of column ' ~ column.name ~ ' needs Databricks: open-source Spark would show the '
             ~ 'values to everybody. Remove it and mask in a view that is granted instead of the table.'

@@ -6,7 +6,7 @@
 {%- set on = ['source.__dbt_delete'] -%}
 {%- for key in settings.unique_key -%}
     {%- set source_key = dbt_delta._source_name(key) -%}
-    {%- do on.append('target.' ~ dbt_delta._quoted_path(key) ~ ' <=> source.' ~ source_key) -%}
+    {%- do on.append('target.' ~ dbt_delta._key(target, key) ~ ' <=> source.' ~ source_key) -%}
 {%- endfor -%}
 {%- do on.extend(dbt_delta._bounds(target, batch, settings, 'target')) -%}
 {%- if not settings.predicates_limit_batch -%}
@@ -20,7 +20,7 @@
 {%- endfor -%}
 {#- A nested clustering column is a key that is no column. -#}
 {%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
-    {%- do source.append(dbt_delta._quoted_path(key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
+    {%- do source.append(dbt_delta._key(target, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
 {%- endfor -%}
 merge into {{ target.name }} as target
 using (
@@ -43,4 +43,10 @@ when not matched and not source.__dbt_delete then
 
 {% macro _source_name(name) -%}
     {{- return(dbt_delta._quoted('__dbt_' ~ (name | lower))) -}}
+{%- endmacro %}
+
+{# A key as the table has it: a column, else the path of a field by which it is clustered. #}
+{% macro _key(target, key) -%}
+    {%- set is_column = dbt_delta._column(target.columns, key) is not none -%}
+    {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
 {%- endmacro %}

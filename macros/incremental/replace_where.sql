@@ -27,14 +27,15 @@ insert overwrite table {{ target.name }} with ('replaceWhere' = {{ dbt_delta._li
 {%- endmacro %}
 
 {# A value for every column of the target, NULL for those that the batch lacks. #}
-{% macro _all_columns(batch) -%}
+{% macro _all_columns(batch, casts=false) -%}
     {%- set values = [] -%}
     {%- for column in batch.target_columns -%}
         {%- set found = dbt_delta._column(batch.columns, column.name) -%}
-        {%- do values.append(
-            ('cast(null as ' ~ column.type ~ ')' if found is none else dbt_delta._value(found))
-            ~ ' as ' ~ dbt_delta._quoted(column.name)
-        ) -%}
+        {%- set value = 'null' if found is none else dbt_delta._value(found) -%}
+        {%- if found is none or (casts and found.source_type != column.type) -%}
+            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
+        {%- endif -%}
+        {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
     {%- endfor -%}
     {{- return(values) -}}
 {%- endmacro %}

@@ -11,6 +11,20 @@
     {{- return(quoted | join('.')) -}}
 {%- endmacro %}
 
+{# Names of columns, quoted, as a list in SQL. #}
+{% macro _quoted_list(names) -%}
+    {%- set quoted = [] -%}
+    {%- for name in names -%}{%- do quoted.append(dbt_delta._quoted(name)) -%}{%- endfor -%}
+    {{- return(quoted | join(', ')) -}}
+{%- endmacro %}
+
+{# The same of columns that may lie in structs. #}
+{% macro _quoted_paths(paths) -%}
+    {%- set quoted = [] -%}
+    {%- for path in paths -%}{%- do quoted.append(dbt_delta._quoted_path(path)) -%}{%- endfor -%}
+    {{- return(quoted | join(', ')) -}}
+{%- endmacro %}
+
 {# A relation with schema and name quoted; dbt-spark quotes neither. #}
 {% macro _named(relation) -%}
     {{- return(dbt_delta._quoted(relation.schema) ~ '.' ~ dbt_delta._quoted(relation.identifier)) -}}

@@ -41,9 +41,12 @@
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}
         {%- set name = dbt_delta._named(staging) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(name, sql)) -%}
-        {%- set target = {'name': dbt_delta._named(this)} -%}
-        {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [], columns=false)).rows[0] -%}
-        {%- do dbt_delta._check_keys(target, name, settings, found) -%}
+        {%- set found = run_query(
+            dbt_delta.get_batch_check_sql(name, settings, [], columns=false)
+        ).rows[0] -%}
+        {%- do dbt_delta._check_keys(
+            {'name': dbt_delta._named(this)}, {'name': name, 'staging': staging}, settings, found
+        ) -%}
         {%- set sql = 'select * from ' ~ name -%}
     {%- endif -%}
     {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
@@ -62,7 +65,7 @@
     {%- for statement in align + dbt_delta.get_alter_columns_sql(target, batch.changes) -%}
         {%- do run_query(statement) -%}
     {%- endfor -%}
-    {%- if dbt_delta._is_nothing(batch, settings) -%}
+    {%- if dbt_delta._is_nothing(target, batch, settings) -%}
         {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
     {%- else -%}
         {%- call statement('main') -%}

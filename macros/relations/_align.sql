@@ -20,7 +20,7 @@
         and not existing.partitions -%}
         {%- do statements.append(
             table ~ ' cluster by '
-            ~ ('(' ~ dbt_delta._quoted_list(layout.clustering) ~ ')' if layout.clustering else 'none')
+            ~ ('(' ~ dbt_delta._quoted_paths(layout.clustering) ~ ')' if layout.clustering else 'none')
         ) -%}
     {%- endif -%}
     {{- return(statements + dbt_delta.get_comment_sql(existing, layout)) -}}

@@ -23,7 +23,7 @@ using delta
 partitioned by ({{ dbt_delta._quoted_list(layout.partitions) }})
 {%- endif %}
 {%- if layout.clustering %}
-cluster by ({{ dbt_delta._quoted_list(layout.clustering) }})
+cluster by ({{ dbt_delta._quoted_paths(layout.clustering) }})
 {%- endif %}
 {%- if layout.options %}
 options {{ dbt_delta._literal_pairs(layout.options) }}
@@ -40,12 +40,6 @@ tblproperties {{ dbt_delta._literal_pairs(properties) }}
 {%- endif %}
 as
 {{ sql }}
-{%- endmacro %}
-
-{% macro _quoted_list(names) -%}
-    {%- set quoted = [] -%}
-    {%- for name in names -%}{%- do quoted.append(dbt_delta._quoted_path(name)) -%}{%- endfor -%}
-    {{- return(quoted | join(', ')) -}}
 {%- endmacro %}
 
 {#

@@ -49,7 +49,8 @@
         {%- elif at.part == 'columns' -%}
             {%- do columns.append({'name': name, 'type': value, 'comment': row[2] or ''}) -%}
         {%- elif at.part == 'partitions' -%}
-            {%- do partitions.append(name) -%}
+            {#- DESCRIBE quotes a name here that needs it. -#}
+            {%- do partitions.extend(dbt_delta._names(name)) -%}
         {%- else -%}
             {%- do details.update({name: value}) -%}
         {%- endif -%}

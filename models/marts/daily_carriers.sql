@@ -45,8 +45,3 @@ final as (
 )
 
 select * from final
-{% if is_incremental() %}
--- Only the days that a delivery touched are written; with nothing new there is no commit.
-except
-select * from {{ this }}
-{% endif %}

@@ -51,7 +51,3 @@ final as (
 )
 
 select * from final
-{% if is_incremental() %}
-except
-select * from {{ this }}
-{% endif %}

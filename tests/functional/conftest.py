@@ -46,7 +46,9 @@ def new_project(
     monkeypatch.chdir(tmp_path)
 
     def make(name: str = "project") -> harness.Project:
-        return harness.Project(tmp_path / name, home, installed_packages, f"{request.node.name}_{name}")
+        return harness.Project(
+            tmp_path / name, home, installed_packages, f"{request.node.name}_{name}"
+        )
 
     return make
 

@@ -35,9 +35,7 @@ class TestPredicatesMerge(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
         predicates = ["DBT_INTERNAL_DEST.id != 2"]
-        return {
-            "models": {"+incremental_strategy": "merge", "+incremental_predicates": predicates}
-        }
+        return {"models": {"+incremental_strategy": "merge", "+incremental_predicates": predicates}}
 
 
 class TestPredicatesByOtherName(BaseIncrementalPredicates):

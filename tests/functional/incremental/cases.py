@@ -227,7 +227,9 @@ class Case:
             "not_matched_condition": self.not_matched and self.not_matched.sql(names),
             "not_matched_by_source_action": self.by_source
             and (
-                "delete" if self.by_source == "delete" else f"update set {quoted(self.by_source)} = null"
+                "delete"
+                if self.by_source == "delete"
+                else f"update set {quoted(self.by_source)} = null"
             ),
             "not_matched_by_source_condition": self.by_source_condition
             and self.by_source_condition.sql(names),
@@ -298,9 +300,7 @@ def literal(value: Any, type: Type) -> str:
         items = ", ".join(literal(v, type.fields[0].type) for v in value)
         return f"cast(array({items}) as {type.sql})"
     if type.name == "map":
-        items = ", ".join(
-            f"{text(k)}, {literal(v, type.fields[1].type)}" for k, v in value.items()
-        )
+        items = ", ".join(f"{text(k)}, {literal(v, type.fields[1].type)}" for k, v in value.items())
         return f"cast(map({items}) as {type.sql})"
     if type.name == "string":
         return text(value)
@@ -384,9 +384,7 @@ class _Drawn:
         if type.name == "array":
             if self.chance(15):
                 return None
-            return [
-                self.value(f"{name}[]", type.fields[0].type) for _ in range(self.number(0, 2))
-            ]
+            return [self.value(f"{name}[]", type.fields[0].type) for _ in range(self.number(0, 2))]
         if type.name == "map":
             if self.chance(15):
                 return None
@@ -417,7 +415,8 @@ def _case(source: Random) -> Case:
     mapped = drawn.chance(35)
     names = drawn.some(PLAIN_NAMES + (MAPPED_NAMES if mapped else ()), 12, 12)
     keys = [
-        Column(names.pop(), Type(drawn.one(KEY_TYPES))) for _ in range(drawn.one([1, 1, 1, 2, 2, 3]))
+        Column(names.pop(), Type(drawn.one(KEY_TYPES)))
+        for _ in range(drawn.one([1, 1, 1, 2, 2, 3]))
     ]
     number, note = Column(names.pop(), Type("int")), Column(names.pop(), Type("string"))
     more = [
@@ -465,7 +464,10 @@ def _case(source: Random) -> Case:
         if step and drawn.chance(40):
             source.shuffle(spelled)
         batches.append(_batch(drawn, case, tuple(spelled), step))
-    return replace(case, batches=tuple(batches))
+    # CREATE TABLE AS finds partition columns by their exact names only.
+    exact = {c.key: c.name for c in batches[0].columns}
+    partitions = tuple(exact[name.lower()] for name in case.partition_by)
+    return replace(case, batches=tuple(batches), partition_by=partitions)
 
 
 def _with_layout(
@@ -529,7 +531,10 @@ def _with_predicates(drawn: _Drawn, case: Case, number: Column, note: Column) ->
         side = drawn.one(["target", "target", "source"])
         tests = [
             drawn.one(
-                [_test(drawn, number, note, side, SIMPLE), Condition(drawn.spelled(number.name), "pair")]
+                [
+                    _test(drawn, number, note, side, SIMPLE),
+                    Condition(drawn.spelled(number.name), "pair"),
+                ]
             )
         ]
     else:
@@ -584,7 +589,9 @@ def _test_of_pair(drawn: _Drawn, number: Column, note: Column) -> Condition:
 
 def _with_rest(drawn: _Drawn, case: Case, mapped: bool) -> Case:
     options = dict(case.options)
-    mode = drawn.one(["", "ignore", "append_new_columns", "sync_all_columns", "sync_all_columns", "fail"])
+    mode = drawn.one(
+        ["", "ignore", "append_new_columns", "sync_all_columns", "sync_all_columns", "fail"]
+    )
     if mode:
         options["on_schema_change"] = mode
     if drawn.chance(50):
@@ -669,12 +676,12 @@ def _batch(drawn: _Drawn, case: Case, columns: tuple[Column, ...], step: int) ->
     keys = {name.lower() for name in case.unique_key}
     wanted = "error" if case.strategy == "merge" else None
     checked = case.options.get("duplicate_keys", wanted if step else None) == "error"
-    if keys and drawn.chance(85 if checked else 40):
+    if keys and drawn.chance(75 if checked else 40):
         rows = _distinct(rows, [n for n, c in enumerate(columns) if c.key in keys])
-    if case.options.get("null_keys") == "error" and drawn.chance(85):
+    if case.options.get("null_keys") == "error" and drawn.chance(75):
         at = [n for n, c in enumerate(columns) if c.key in keys]
         rows = [row for row in rows if all(row[n] is not None for n in at)]
-    if case.strategy == "replace_where" and drawn.chance(85):
+    if case.strategy == "replace_where" and drawn.chance(80):
         batch = Batch(columns, tuple(rows))
         rows = [
             row

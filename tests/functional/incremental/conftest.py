@@ -1,12 +1,13 @@
-"""Settings under which hundreds of small statements take minutes, not an hour."""
+"""Settings under which hundreds of tiny statements take minutes on two cores."""
 
 from collections.abc import Callable
 
 import pytest
+import yaml
 
 from tests.functional import harness
 
-# Tables of three rows: compiling a plan to Java takes longer than interpreting it.
+# Of a table of three rows, compiling a plan to Java and planning it anew cost more than running it.
 SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -17,15 +18,19 @@ SETTINGS = {
 def new_project(
     new_project: Callable[..., harness.Project],
 ) -> Callable[..., harness.Project]:
-    """Projects as the other tests have, with the settings above."""
+    """Projects as the other tests have them, with the settings above."""
 
     def make(name: str = "project") -> harness.Project:
         project = new_project(name)
-        place = "      server_side_parameters:\n"
-        profile = (project.path / "profiles.yml").read_text()
-        assert place in profile
-        lines = "".join(f"        {key}: {value!r}\n" for key, value in SETTINGS.items())
-        (project.path / "profiles.yml").write_text(profile.replace(place, place + lines))
+        set_profile(project, SETTINGS)
         return project
 
     return make
+
+
+def set_profile(project: harness.Project, settings: dict[str, str]) -> None:
+    """Adds Spark settings to the project's profile."""
+    path = project.path / "profiles.yml"
+    profile = yaml.safe_load(path.read_text())
+    profile[harness.PROFILE]["outputs"]["session"]["server_side_parameters"].update(settings)
+    path.write_text(yaml.safe_dump(profile, sort_keys=False))

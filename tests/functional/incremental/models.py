@@ -11,9 +11,7 @@ def model(first: str, then: str | None = None, **config: Any) -> str:
     head = f"{{{{ config(materialized='incremental'{options}) }}}}\n"
     if then is None:
         return head + first
-    return (
-        f"{head}{{% if not is_incremental() %}}\n{first}\n{{% else %}}\n{then}\n{{% endif %}}\n"
-    )
+    return f"{head}{{% if not is_incremental() %}}\n{first}\n{{% else %}}\n{then}\n{{% endif %}}\n"
 
 
 def write_models(project: Project, models: dict[str, str]) -> None:
@@ -61,9 +59,7 @@ def relations(project: Project, schema: str | None = None) -> list[str]:
 
 def messages(run: Invocation) -> dict[str, str]:
     """The message of each model that failed."""
-    return {
-        result.node.name: result.message for result in run.results if result.status == "error"
-    }
+    return {result.node.name: result.message for result in run.results if result.status == "error"}
 
 
 def columns(project: Project, name: str) -> dict[str, str]:

@@ -109,7 +109,9 @@ def _checked_keys(case: Case, rows: list[Record], *, is_build: bool) -> list[Rec
     repeated = sum(count > 1 for count in counted.values())
     mode = case.options.get("duplicate_keys")
     # The first build has nothing that a key could match twice; there, only who asks is told.
-    if repeated and (mode == "error" or (mode is None and case.strategy == "merge" and not is_build)):
+    if repeated and (
+        mode == "error" or (mode is None and case.strategy == "merge" and not is_build)
+    ):
         raise Refused("duplicate keys", f": {repeated}, the first")
     return rows
 
@@ -122,9 +124,7 @@ def _key(row: Record, names: Sequence[str]) -> tuple[Any, ...]:
 # Columns ---------------------------------------------------------------------------------------
 
 
-def _columns_after(
-    case: Case, source: Sequence[Column], target: Sequence[Column]
-) -> list[Column]:
+def _columns_after(case: Case, source: Sequence[Column], target: Sequence[Column]) -> list[Column]:
     mode = case.schema_mode
     if mode == "fail" and not _is_same(source, target):
         raise Refused("out of sync")
@@ -173,7 +173,8 @@ def _evolved_type(case: Case, source: Type, target: Type) -> Type:
             return Type("struct", tuple(_evolved(case, source.fields, target.fields)))
         pairs = zip(source.fields, target.fields, strict=True)
         return Type(
-            target.name, tuple(Column(t.name, _evolved_type(case, s.type, t.type)) for s, t in pairs)
+            target.name,
+            tuple(Column(t.name, _evolved_type(case, s.type, t.type)) for s, t in pairs),
         )
     kept = source.name == target.name or (source.name, target.name) in WIDENING
     if case.schema_mode != "sync_all_columns" or kept:

@@ -1,10 +1,12 @@
 """Renders the package's macros without dbt and without Spark, in milliseconds."""
 
+import datetime
 import itertools
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -48,21 +50,33 @@ def load(**context: Any) -> SimpleNamespace:
             "exceptions": SimpleNamespace(
                 raise_compiler_error=lambda text: _raise(CompilationError(text))
             ),
-            "modules": SimpleNamespace(re=re, itertools=itertools),
+            "modules": SimpleNamespace(re=re, itertools=itertools, datetime=datetime),
             "execute": True,
             **context,
         }
     )
+    found: dict[str, Any] = {}
+    environment.globals["_found"] = found.__setitem__
+    for code in _compiled():
+        jinja2.Template.from_code(environment, code, environment.globals).render()
+    for name, macro in found.items():
+        setattr(package, name, _macro(macro))
+    return package
+
+
+@cache
+def _compiled() -> list[CodeType]:
+    """Every file of macros, ending in statements that hand its macros over one by one.
+
+    A template module would not export those with an underscore.
+    """
+    codes = []
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"])
     for file in sorted(MACROS.rglob("*.sql")):
         # dbt's own tag, which plain Jinja does not know.
         tag = r"{%-?\s*materialization .*?endmaterialization\s*-?%}"
         text = re.sub(tag, "", file.read_text(), flags=re.DOTALL)
-        # Found one by one in the file's own scope: a template module exports no private name.
         names = re.findall(r"{%-?\s*macro (\w+)", text)
-        found: dict[str, Any] = {}
-        environment.globals["_found"] = found.__setitem__
-        calls = "".join(f"{{% do _found('{name}', {name}) %}}" for name in names)
-        environment.from_string(text + calls).render()
-        for name, macro in found.items():
-            setattr(package, name, _macro(macro))
-    return package
+        text += "".join(f"{{% do _found('{name}', {name}) %}}" for name in names)
+        codes.append(environment.compile(text, name=file.name))
+    return codes

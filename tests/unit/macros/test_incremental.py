@@ -1,0 +1,189 @@
+"""The text of the incremental strategies, and what their configuration refuses."""
+
+import datetime as dt
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError
+
+TARGET = {
+    "name": "`s`.`t`",
+    "columns": [
+        {"name": "id", "type": "bigint", "comment": ""},
+        {"name": "day", "type": "date", "comment": ""},
+        {"name": "v", "type": "string", "comment": ""},
+    ],
+    "partitions": [],
+    "clustering": [],
+    "properties": "delta.enableDeletionVectors=true",
+}
+
+
+def settings(macros: Any, **config: Any) -> Any:
+    """The settings of a model with that configuration."""
+    return load(macros, **config)._incremental_settings()
+
+
+def load(macros: Any, **config: Any) -> SimpleNamespace:
+    """The macros in a model with that configuration."""
+    return macros(
+        config=SimpleNamespace(get=config.get),
+        model=SimpleNamespace(columns={}, config=config, constraints=[]),
+        context={"get_incremental_mine_sql": "a macro"},
+    )
+
+
+def batch(**entries: Any) -> dict[str, Any]:
+    """A batch with the target's columns."""
+    columns = [
+        {**column, "source": column["name"], "source_type": column["type"]}
+        for column in TARGET["columns"]
+    ]
+    return {
+        "name": "`batch`", "staging": None, "bounds": [], "rows": 1, "columns": columns, **entries
+    }  # fmt: skip
+
+
+def flat(sql: str) -> str:
+    """SQL on one line."""
+    return " ".join(sql.split())
+
+
+def test_defaults(macros) -> None:
+    found = settings(macros)
+    assert (found["strategy"], found["on_schema_change"]) == ("merge", "ignore")
+    assert (found["prune"], found["stage"], found["null_keys"]) == ("auto", "auto", "match")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"incremental_strategy": "upsert"}, "get_incremental_upsert_sql"),
+        ({"incremental_strategy": "delete+insert"}, "needs unique_key"),
+        ({"incremental_strategy": "microbatch"}, "needs event_time"),
+        ({"on_schema_change": "append"}, "append_new_columns"),
+        ({"duplicate_keys": "first", "unique_key": "id"}, "error, latest"),
+        ({"duplicate_keys": "latest", "unique_key": "id"}, "duplicate_keys_order_by"),
+        ({"duplicate_keys": "error"}, "need unique_key"),
+        ({"null_keys": "error"}, "need unique_key"),
+        ({"merge_prune": ["day"], "unique_key": "id"}, "not in unique_key"),
+        ({"merge_prune": "day", "unique_key": "id"}, "not in unique_key"),
+        ({"stage": "cache"}, "auto, view, table"),
+        (
+            {"merge_update_columns": ["v"], "merge_exclude_columns": ["v"]},
+            "only one config",
+        ),
+        ({"not_matched_by_source_action": "drop"}, "'delete' or 'update set"),
+        ({"not_matched_by_source_condition": "true"}, "not_matched_by_source_action"),
+        ({"skip_matched_step": True, "skip_not_matched_step": "true"}, "nothing to do"),
+        ({"row_filter": {"function": "f"}}, "row_filter needs Databricks"),
+        ({"grants": {"select": ["me"]}}, "grants needs a catalog"),
+    ],
+)
+def test_refused_configuration(macros, config: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompilationError, match=message):
+        settings(macros, **config)
+
+
+def test_strategy_of_the_project(macros) -> None:
+    assert settings(macros, incremental_strategy="mine")["strategy"] == "mine"
+
+
+def test_merge(macros) -> None:
+    package = load(macros, unique_key=["id", "day"])
+    sql = package.get_merge_sql(TARGET, batch(), package._incremental_settings())
+    assert flat(sql) == (
+        "merge into `s`.`t` as DBT_INTERNAL_DEST using `batch` as DBT_INTERNAL_SOURCE on"
+        " DBT_INTERNAL_DEST.`id` <=> DBT_INTERNAL_SOURCE.`id`"
+        " and DBT_INTERNAL_DEST.`day` <=> DBT_INTERNAL_SOURCE.`day`"
+        " when matched then update set `v` = DBT_INTERNAL_SOURCE.`v`"
+        " when not matched then insert (`id`, `day`, `v`) values (DBT_INTERNAL_SOURCE.`id`,"
+        " DBT_INTERNAL_SOURCE.`day`, DBT_INTERNAL_SOURCE.`v`)"
+    )
+
+
+def test_merge_without_key_inserts(macros) -> None:
+    package = load(macros)
+    sql = flat(package.get_merge_sql(TARGET, batch(), package._incremental_settings()))
+    assert " on false when not matched then insert " in sql
+    assert "when matched" not in sql
+
+
+def test_bounds_are_conditions_on_the_target_and_guards_of_the_insert(macros) -> None:
+    package = load(macros, unique_key="id")
+    bounds = [{"name": "id", "nulls": True, "values": [], "low": "cast(1 as int)", "high": "9"}]
+    read = batch(bounds=bounds)
+    sql = flat(package.get_merge_sql(TARGET, read, package._incremental_settings()))
+    limits = "({0} is null or ({0} >= cast(1 as int) and {0} <= 9))"
+    assert "and " + limits.format("DBT_INTERNAL_DEST.`id`") in sql
+    assert f"values (if({limits.format('DBT_INTERNAL_SOURCE.`id`')}, " in sql
+    staged = batch(bounds=bounds, staging="a table")
+    sql = package.get_merge_sql(TARGET, staged, package._incremental_settings())
+    assert "raise_error" not in sql
+
+
+def test_unchanged_rows_are_left_out_without_deletion_vectors(macros) -> None:
+    package = load(macros, unique_key="id", merge_skip_unchanged=True)
+    found = package._incremental_settings()
+    with_vectors = flat(package.get_merge_sql(TARGET, batch(), found))
+    assert "left anti join" not in with_vectors
+    assert "when matched and not (" in with_vectors
+    plain = package.get_merge_sql({**TARGET, "properties": ""}, batch(), found)
+    assert "left anti join `s`.`t`" in plain
+
+
+@pytest.mark.parametrize(
+    ("type", "low", "high"),
+    [
+        ("timestamp", "'2024-01-01 10:00:00+00:00'", "'2024-01-02 00:00:00+00:00'"),
+        ("timestamp_ntz", "'2024-01-01 10:00:00'", "'2024-01-02 00:00:00'"),
+        ("date", "'2024-01-02'", "'2024-01-02'"),
+    ],
+)
+def test_window(macros, type: str, low: str, high: str) -> None:
+    package = load(
+        macros,
+        event_time="day",
+        __dbt_internal_microbatch_event_time_start=dt.datetime(2024, 1, 1, 10),
+        __dbt_internal_microbatch_event_time_end=dt.datetime(2024, 1, 2),
+    )
+    target = {**TARGET, "columns": [{"name": "Day", "type": type}]}
+    assert package._window(target) == [f"`Day` >= {type}{low}", f"`Day` < {type}{high}"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "dear"),
+    [
+        ("select * from a where id > 1", False),
+        ("select * except (b) from a union all select * from c", False),
+        ("select 'group by' as x -- join\nfrom a /* over */", False),
+        ("select * from a join b", True),
+        ("select count(*) from a group\n by b", True),
+        ("select row_number() over (order by a) from b", True),
+        ("select a from b except select a from c", True),
+        ("select rand() from a", True),
+    ],
+)
+def test_is_dear(macros, sql: str, dear: bool) -> None:
+    assert macros(graph=SimpleNamespace(nodes={}))._is_dear(sql) is dear
+
+
+def test_is_dear_looks_through_views(macros) -> None:
+    nodes = {
+        "a": SimpleNamespace(
+            config=SimpleNamespace(materialized="view"),
+            raw_code="select * from {{ ref('b') }}",
+            depends_on=SimpleNamespace(nodes=["b"]),
+        ),
+        "b": SimpleNamespace(
+            config=SimpleNamespace(materialized="view"),
+            raw_code="select distinct x from y",
+            depends_on=SimpleNamespace(nodes=[]),
+        ),
+    }
+    package = macros(graph=SimpleNamespace(nodes=nodes))
+    assert package._is_dear("select * from a", ["a"]) is True
+    nodes["b"].config.materialized = "table"
+    assert package._is_dear("select * from a", ["a"]) is False
