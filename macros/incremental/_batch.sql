@@ -407,8 +407,17 @@ limit 1
     })) -}}
 {%- endmacro %}
 
-{# Differences between configuration and table that only a rebuild can settle. #}
+{#
+    Differences between configuration and table that only a rebuild can settle; and what dbt refuses
+    of a merge, but not of the first build.
+#}
 {% macro _validate_target(target, settings, layout) -%}
+    {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
+        {%- do dbt_delta._refuse(
+            'Model cannot specify merge_update_columns and merge_exclude_columns. '
+            ~ 'Please update model to use only one config'
+        ) -%}
+    {%- endif -%}
     {%- if settings.strategy == 'insert_overwrite'
         and layout.partitions | map('lower') | list != target.partitions | map('lower') | list -%}
         {%- do dbt_delta._refuse(

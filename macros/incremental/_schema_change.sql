@@ -81,6 +81,13 @@
                 ~ "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
                 ~ 'keep the column, or rebuild with --full-refresh.'
             ) -%}
+        {%- elif change.kind != 'drop' and dbt_delta._missing_feature(change.type, target, layout) -%}
+            {%- set feature = dbt_delta._missing_feature(change.type, target, layout) -%}
+            {%- do dbt_delta._refuse(
+                described ~ place ~ 'the table does not have the feature ' ~ feature ~ kept
+                ~ "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.'
+            ) -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
             {%- do dbt_delta._refuse(
                 described ~ place ~ 'it has no type' ~ kept ~ 'Write cast(null as <type>).'
@@ -98,6 +105,16 @@
             ) -%}
         {%- endif -%}
     {%- endfor -%}
+{%- endmacro %}
+
+{# The table feature that a type needs and that the table will not have; Delta switches none on. #}
+{% macro _missing_feature(type, target, layout) -%}
+    {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
+        if modules.re.search('\\b' ~ name ~ '\\b', type)
+        and not dbt_delta._will_have(target, layout, 'delta.feature.' ~ feature, 'supported') -%}
+        {{- return(feature) -}}
+    {%- endfor -%}
+    {{- return(none) -}}
 {%- endmacro %}
 
 {% macro _will_have(target, layout, key, value) -%}

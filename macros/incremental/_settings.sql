@@ -96,12 +96,6 @@
 {%- endmacro %}
 
 {% macro _validate_merge(settings) -%}
-    {%- if settings.update_columns and settings.exclude_columns -%}
-        {%- do dbt_delta._refuse(
-            'Model cannot specify merge_update_columns and merge_exclude_columns. '
-            ~ 'Please update model to use only one config'
-        ) -%}
-    {%- endif -%}
     {%- set action = settings.by_source_action -%}
     {%- if action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
         {%- do dbt_delta._refuse(

@@ -61,7 +61,7 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
     Raises:
         Refused: the run must fail.
     """
-    _check_config(case)
+    _check_config(case, is_build=table is None)
     batch = case.batches[step]
     rows = batch.records()
     if case.strategy == "microbatch":
@@ -81,7 +81,7 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
 # Before the write ------------------------------------------------------------------------------
 
 
-def _check_config(case: Case) -> None:
+def _check_config(case: Case, *, is_build: bool) -> None:
     if case.strategy != "merge":
         return
     skips = [case.options.get(f"skip_{step}_step") for step in ("matched", "not_matched")]
@@ -89,7 +89,7 @@ def _check_config(case: Case) -> None:
         raise Refused("skip_matched_step", "skip_not_matched_step")
     if case.by_source_condition and not case.by_source:
         raise Refused("not_matched_by_source_action")
-    if case.update_columns and case.exclude_columns:
+    if case.update_columns and case.exclude_columns and not is_build:
         raise Refused("merge_update_columns")
 
 

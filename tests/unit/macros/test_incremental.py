@@ -71,10 +71,6 @@ def test_defaults(macros) -> None:
         ({"merge_prune": ["day"], "unique_key": "id"}, "not in unique_key"),
         ({"merge_prune": "day", "unique_key": "id"}, "not in unique_key"),
         ({"stage": "cache"}, "auto, view, table"),
-        (
-            {"merge_update_columns": ["v"], "merge_exclude_columns": ["v"]},
-            "only one config",
-        ),
         ({"not_matched_by_source_action": "drop"}, "'delete' or 'update set"),
         ({"not_matched_by_source_condition": "true"}, "not_matched_by_source_action"),
         ({"skip_matched_step": True, "skip_not_matched_step": "true"}, "nothing to do"),
