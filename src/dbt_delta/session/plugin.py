@@ -15,6 +15,8 @@ from dbt_common.exceptions import DbtDatabaseError
 TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
 SESSION = "session"
+# Where dbt-databricks and dbt-spark run Python models.
+CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
 
 logger = AdapterLogger("dbt_delta")
 
@@ -116,8 +118,7 @@ def _add_python_models() -> None:
         if not is_session(self):
             return stock_helpers(self)
         # A model that names a Databricks cluster of its own runs here all the same.
-        here = partial(SessionPythonModel, self.connections)
-        return {SESSION: here, **dict.fromkeys(stock_helpers(self), here)}
+        return dict.fromkeys((SESSION, *CLUSTERS), partial(SessionPythonModel, self.connections))
 
     def method(self: Any) -> str:
         return SESSION if is_session(self) else stock_method(self)
