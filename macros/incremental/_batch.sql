@@ -1,7 +1,9 @@
 {#
-    The batch of an incremental run: what the model's SELECT gives, as a view, or as a table where
-    evaluating it more than once would be dear. {name, staging, source_columns, columns, rows,
-    bounds}; columns are those to write, {name, type, source, source_type}.
+    The batch of an incremental run: what the model's SELECT gives, or a table of it where
+    evaluating it more than once would be dear. {from, staging, source_columns, columns, rows,
+    bounds}; `from` is what the batch is read from, the SELECT in parentheses or the table; columns
+    are those to write, {name, type, source, source_type}; rows and null_rows (with a NULL in their
+    key) are none where they were not counted.
 #}
 
 {# Reads the SELECT more than once: the check before the write, and Delta's MERGE twice or thrice. #}
@@ -23,6 +25,8 @@
 {%- endmacro %}
 
 {% macro _is_staged(target, sql, settings) -%}
+    {#- What a Python model gave is a table already. -#}
+    {%- if model.language == 'python' -%}{{- return(false) -}}{%- endif -%}
     {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}
     {{- return(
         dbt_delta._reads_batch_twice(target, settings) and dbt_delta._is_dear(sql, model.depends_on.nodes)
@@ -68,17 +72,17 @@ where __dbt_rank = 1
 {%- endmacro %}
 
 {# One row: the batch's columns as a struct type. Plans only: nothing of the batch is read. #}
-{% macro get_batch_columns_sql(name) -%}
+{% macro get_batch_columns_sql(from) -%}
 select typeof(struct(batch.*)) as columns
 from (select 1) as one
-left join {{ name }} as batch on false
+left join {{ from }} as batch on false
 {%- endmacro %}
 
 {#
-    One row about the batch: columns (a struct type), row_count, duplicate_keys, null_rows, and for
-    each bounded key low_N, high_N, nulls_N, values_N.
+    One row about the batch: columns (a struct type; none of an empty batch), row_count,
+    duplicate_keys, null_rows, and for each bounded key low_N, high_N, nulls_N, values_N.
 #}
-{% macro get_batch_check_sql(name, settings, bounded, columns=true) -%}
+{% macro get_batch_check_sql(from, settings, bounded, columns=true) -%}
 {%- set keys, is_null = [], [] -%}
 {%- for key in settings.unique_key -%}
     {%- do keys.append(dbt_delta._quoted(key)) -%}
@@ -86,7 +90,7 @@ left join {{ name }} as batch on false
 {%- endfor -%}
 select
     {%- if columns %}
-    ({{ dbt_delta.get_batch_columns_sql(name) }}) as columns,
+    max(__dbt_columns) as columns,
     {%- endif %}
     coalesce(sum(__dbt_rows), 0) as row_count,
     count_if(__dbt_rows > 1) as duplicate_keys,
@@ -101,8 +105,11 @@ select
 from (
     select
         {{ keys | join(', ') }},
+        {%- if columns %}
+        max(typeof(struct(batch.*))) as __dbt_columns,
+        {%- endif %}
         count(*) as __dbt_rows
-    from {{ name }}
+    from {{ from }} as batch
     group by {{ keys | join(', ') }}
 ) as __dbt_keys
 {%- endmacro %}
@@ -221,28 +228,34 @@ from (
     Refuses what must not be written, before anything is.
 #}
 {% macro _stage(target, sql, settings, layout, bounded) -%}
-    {%- set staging = dbt_delta._beside(this, 'tmp') -%}
-    {%- set view = dbt_delta._quoted(staging.identifier ~ '_view') -%}
-    {%- set batch = {'name': view, 'staging': none, 'bounds': [], 'rows': none} -%}
-    {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ sql) -%}
+    {%- set select = '(\n' ~ sql ~ ')' -%}
+    {%- set batch = {'from': select, 'staging': none, 'bounds': [], 'rows': none, 'null_rows': none, 'changes': []} -%}
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
-    {%- if dbt_delta._is_staged(target, sql, settings) -%}
-        {%- do batch.update({'name': dbt_delta._named(staging), 'staging': staging}) -%}
-        {%- set found = run_query(dbt_delta.get_batch_columns_sql(view)).rows[0] -%}
-    {%- elif checked -%}
-        {%- set found = run_query(dbt_delta.get_batch_check_sql(view, settings, bounded)).rows[0] -%}
-    {%- else -%}
-        {%- set found = run_query(dbt_delta.get_batch_columns_sql(view)).rows[0] -%}
+    {%- set staged = dbt_delta._is_staged(target, sql, settings) -%}
+    {%- set found = none -%}
+    {%- set columns = none -%}
+    {%- if checked and not staged -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(select, settings, bounded)).rows[0] -%}
+        {%- do batch.update({'rows': found['row_count'] | int}) -%}
+        {%- set columns = found['columns'] -%}
+        {%- if columns is none and dbt_delta._is_settled(batch, settings) -%}
+            {{- return(batch) -}}
+        {%- endif -%}
     {%- endif -%}
-    {%- do dbt_delta._plan_columns(batch, dbt_delta._struct_fields(found['columns']), target, settings, layout, sql) -%}
-    {%- if batch.staging is not none -%}
-        {%- do dbt_delta._drop_leftovers(staging) -%}
+    {%- if columns is none -%}
+        {%- set columns = run_query(dbt_delta.get_batch_columns_sql(select)).rows[0]['columns'] -%}
+    {%- endif -%}
+    {%- do dbt_delta._plan_columns(batch, dbt_delta._struct_fields(columns), target, settings, layout, sql) -%}
+    {%- if staged -%}
+        {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+        {%- do batch.update({'from': dbt_delta._named(staging), 'staging': staging}) -%}
+        {%- do dbt_delta._drop_leftovers(this) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(
-            batch.name, dbt_delta.get_staged_columns_sql(view, batch.source_columns)
+            batch.from, dbt_delta.get_staged_columns_sql(select, batch.source_columns)
         )) -%}
         {%- if checked -%}
             {%- set found = run_query(
-                dbt_delta.get_batch_check_sql(batch.name, settings, bounded, columns=false)
+                dbt_delta.get_batch_check_sql(batch.from, settings, bounded, columns=false)
             ).rows[0] -%}
         {%- endif -%}
     {%- endif -%}
@@ -250,6 +263,7 @@ from (
         {%- do dbt_delta._check_keys(target, batch, settings, found) -%}
         {%- do batch.update({
             'rows': found['row_count'] | int,
+            'null_rows': found['null_rows'] | int,
             'bounds': dbt_delta._found_bounds(bounded, found, batch.source_columns),
         }) -%}
     {%- endif -%}
@@ -257,6 +271,22 @@ from (
         {%- do dbt_delta._check_predicate(target, batch, settings) -%}
     {%- endif -%}
     {{- return(batch) -}}
+{%- endmacro %}
+
+{# Whether nothing is left to ask of an empty batch: its columns cannot change the table. #}
+{% macro _is_settled(batch, settings) -%}
+    {{- return(
+        dbt_delta._is_empty(batch, settings)
+        and settings.on_schema_change == 'ignore'
+        and not config.get('contract', {}).enforced
+    ) -}}
+{%- endmacro %}
+
+{# Whether the batch has no row, and its strategy does nothing without. #}
+{% macro _is_empty(batch, settings) -%}
+    {{- return(
+        batch.rows == 0 and settings.strategy in ('merge', 'delete+insert') and not settings.by_source_action
+    ) -}}
 {%- endmacro %}
 
 {# Which columns are written, from what, and what must change in the table first. #}
@@ -319,21 +349,8 @@ as
 {{ sql }}
 {%- endmacro %}
 
-{# Staging tables of earlier runs of the model that failed while writing. #}
-{% macro _drop_leftovers(staging) -%}
-    {%- set found = run_query(
-        'show tables in ' ~ dbt_delta._quoted(staging.schema)
-        ~ ' like ' ~ dbt_delta._literal(this.identifier ~ '__dbt_tmp_*')
-    ).rows -%}
-    {%- for row in found if not row['isTemporary'] -%}
-        {%- do dbt_delta._drop(api.Relation.create(
-            schema=staging.schema, identifier=row['tableName'], type='table'
-        )) -%}
-    {%- endfor -%}
-{%- endmacro %}
-
 {# A column without a type cannot be stored: it holds NULLs only. #}
-{% macro get_staged_columns_sql(name, columns) -%}
+{% macro get_staged_columns_sql(from, columns) -%}
     {%- set texts = [] -%}
     {%- for column in columns -%}
         {%- set quoted = dbt_delta._quoted(column.name) -%}
@@ -341,13 +358,13 @@ as
             'cast(null as string) as ' ~ quoted if column.type == 'void' else quoted
         ) -%}
     {%- endfor -%}
-select {{ texts | join(', ') }} from {{ name }}
+select {{ texts | join(', ') }} from {{ from }} as batch
 {%- endmacro %}
 
 {# Whether writing the batch would change nothing: it is empty, or all of it is there. #}
 {% macro _is_nothing(target, batch, settings) -%}
     {%- if settings.strategy in ('merge', 'delete+insert') -%}
-        {{- return(batch.rows == 0 and not settings.by_source_action) -}}
+        {{- return(dbt_delta._is_empty(batch, settings)) -}}
     {%- endif -%}
     {%- set replaced = dbt_delta._replaced(target, batch, settings) -%}
     {%- if not settings.skip_unchanged or replaced is none -%}{{- return(false) -}}{%- endif -%}
@@ -359,7 +376,7 @@ select {{ texts | join(', ') }} from {{ name }}
     {%- if settings.strategy == 'insert_overwrite' and not target.clustering -%}
         {%- set partitions = dbt_delta._quoted_list(target.partitions) -%}
         {{- return(
-            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.name ~ ')'
+            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.from ~ ')'
             if target.partitions else 'true'
         ) -}}
     {%- endif -%}
@@ -381,7 +398,7 @@ select {{ texts | join(', ') }} from {{ name }}
 select 1 as differs
 from (
     select {{ compared | join(', ') }}, 1 as side
-    from (select {{ dbt_delta._all_columns(batch, casts=true) | join(', ') }} from {{ batch.name }}) as batch
+    from (select {{ dbt_delta._all_columns(batch, casts=true) | join(', ') }} from {{ batch.from }}) as batch
     union all
     select {{ compared | join(', ') }}, -1 as side
     from {{ target.name }}
@@ -397,7 +414,16 @@ limit 1
     {%- if settings.strategy in dbt_delta._strategies() -%}
         {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
     {%- endif -%}
-    {%- set temporary = batch.staging or api.Relation.create(identifier=batch.name[1:-1], type='view') -%}
+    {%- set temporary = batch.staging -%}
+    {%- if temporary is none -%}
+        {%- set temporary = api.Relation.create(
+            identifier=dbt_delta._beside(this, 'tmp').identifier ~ '_view', type='view'
+        ) -%}
+        {%- do run_query(
+            'create or replace temporary view ' ~ dbt_delta._quoted(temporary.identifier)
+            ~ ' as\nselect * from ' ~ batch.from
+        ) -%}
+    {%- endif -%}
     {{- return(context['get_incremental_' ~ strategy ~ '_sql']({
         'target_relation': this,
         'temp_relation': temporary,

@@ -29,7 +29,7 @@
     {%- set list = dbt_delta._quoted_list(keys) -%}
     {%- set rows = run_query(
         'select to_json(struct(' ~ list ~ "), map('ignoreNullFields', 'false')) as key, count(*) as row_count from "
-        ~ batch.name ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
+        ~ batch.from ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
     ).rows -%}
     {%- set examples = [] -%}
     {%- for row in rows -%}
@@ -47,7 +47,7 @@
     {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
     {%- set outside = run_query(
         'select count(*) as row_count, count_if(__dbt_inside is not true) as outside from (select ('
-        ~ predicate ~ ') as __dbt_inside from ' ~ batch.name ~ ') as __dbt_batch'
+        ~ predicate ~ ') as __dbt_inside from ' ~ batch.from ~ ') as __dbt_batch'
     ).rows[0] -%}
     {%- if outside['outside'] | int > 0 -%}
         {%- do dbt_delta._refuse_batch(

@@ -12,7 +12,7 @@ insert into {{ target.name }} by name
     {%- endfor -%}
 select
     {{ columns | join(',\n    ') }}
-from {{ batch.name }}
+from {{ batch.from }}
 {%- endmacro %}
 
 {# A column of the batch with the nested fields that the target has. #}

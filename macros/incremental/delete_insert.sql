@@ -3,7 +3,9 @@
     twice, once to delete what it finds and once to be inserted.
 #}
 {% macro get_delete_insert_sql(target, batch, settings) -%}
+{%- set marker = dbt_delta._marker(target, batch, settings) -%}
 {%- set on = ['source.__dbt_delete'] -%}
+{%- if marker -%}{%- do on.append('source.__dbt_matchable') -%}{%- endif -%}
 {%- for key in settings.unique_key -%}
     {%- set source_key = dbt_delta._source_name(key) -%}
     {%- do on.append('target.' ~ dbt_delta._key(target, key) ~ ' <=> source.' ~ source_key) -%}
@@ -28,7 +30,10 @@ using (
     select
         explode(array(true, false)) as __dbt_delete,
         {{ source | join(',\n        ') }}
-    from {{ batch.name }}
+        {%- if marker %},
+        __dbt_matchable
+        {%- endif %}
+    from {{ dbt_delta._marked(target, batch.from, settings.unique_key, marker) }}
     {%- if settings.predicates_limit_batch and settings.predicates %}
     where {{ dbt_delta._all_of(settings.predicates) }}
     {%- endif %}

@@ -1,12 +1,14 @@
 {# Updates the rows whose key the batch holds, inserts the others; without unique_key inserts all. #}
 {% macro get_merge_sql(target, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
+{%- set marker = dbt_delta._marker(target, batch, settings) -%}
 {%- set on = [] -%}
 {%- for key in settings.unique_key -%}
     {%- do on.append(
         dest ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ source ~ '.' ~ dbt_delta._quoted(key)
     ) -%}
 {%- endfor -%}
+{%- if marker -%}{%- do on.append(source ~ '.__dbt_matchable') -%}{%- endif -%}
 {%- do on.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
 {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- set names, values, updated, unchanged = [], [], [], [] -%}
@@ -28,7 +30,9 @@
     {%- do matched.append('not (' ~ unchanged | join(' and ') ~ ')') -%}
 {%- endif -%}
 merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
-using {{ dbt_delta._merge_source(target, batch, settings, unchanged) }} as {{ source }}
+using {{ dbt_delta._marked(
+    target, dbt_delta._merge_source(target, batch, settings, unchanged), settings.unique_key, marker
+) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
 {%- if updated and settings.unique_key and not settings.skip_matched %}
@@ -65,7 +69,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {% macro _merge_source(target, batch, settings, unchanged) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
         or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
-        {{- return(batch.name) -}}
+        {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}
     {%- set same = [] -%}
@@ -76,8 +80,55 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
     {%- endfor -%}
     {%- do same.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
     {{- return(
-        '(\n    select ' ~ source ~ '.* from ' ~ batch.name ~ ' as ' ~ source
+        '(\n    select ' ~ source ~ '.* from ' ~ batch.from ~ ' as ' ~ source
         ~ '\n    left anti join ' ~ target.name ~ ' as ' ~ dest
         ~ '\n    on ' ~ (same + unchanged) | join('\n        and ') ~ '\n)'
     ) -}}
+{%- endmacro %}
+
+{#
+    Delta 4.4 takes a row without a partner for a matched one if the condition holds for NULLs in
+    its partner's place, which `NULL <=> NULL` does; with deletion vectors it then fails
+    ("did not match any merge clause") where no clause takes such a row. A marker in the source,
+    __dbt_matchable, makes the condition false there. Of a row of the batch with a NULL key it must
+    say whether the target has that key: 'nulls'; a row of the target without partner needs no
+    more than a constant: 'present'. None where no clause has a condition.
+#}
+{% macro _marker(target, batch, settings) -%}
+    {%- if not dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
+        {{- return(none) -}}
+    {%- elif batch.null_rows != 0 and (settings.strategy != 'merge' or settings.not_matched_condition) -%}
+        {{- return('nulls') -}}
+    {%- endif -%}
+    {{- return('present' if settings.strategy == 'merge' and settings.by_source_condition else none) -}}
+{%- endmacro %}
+
+{# What a batch is read from, with the marker. #}
+{% macro _marked(target, from, keys, marker) -%}
+    {%- if not marker or not keys -%}{{- return(from) -}}{%- endif -%}
+    {%- set names, is_null, same, has = [], [], [], [] -%}
+    {%- for key in keys -%}
+        {%- set key = dbt_delta._key(target, key) -%}
+        {%- do names.append(key ~ ' as key_' ~ loop.index) -%}
+        {%- do is_null.append(key ~ ' is null') -%}
+        {%- do same.append('batch.' ~ key ~ ' <=> found.key_' ~ loop.index) -%}
+        {%- do has.append('batch.' ~ key ~ ' is not null') -%}
+    {%- endfor -%}
+(
+    select
+        batch.*,
+    {%- if marker == 'present' %}
+        true as __dbt_matchable
+    from {{ from }} as batch
+    {%- else %}
+        ({{ has | join(' and ') }}) or found.is_found is not null as __dbt_matchable
+    from {{ from }} as batch
+    left join (
+        select distinct {{ names | join(', ') }}, true as is_found
+        from {{ target.name }}
+        where {{ is_null | join(' or ') }}
+    ) as found
+        on {{ same | join(' and ') }}
+    {%- endif %}
+)
 {%- endmacro %}

@@ -8,7 +8,7 @@
 insert overwrite table {{ target.name }} by name
 select
     {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
-from {{ batch.name }}
+from {{ batch.from }}
 union all
 select {{ dbt_delta._quoted_all(batch.target_columns) | join(', ') }}
 from {{ target.name }}

@@ -3,17 +3,17 @@
     first build: it is rendered again, now that dbt knows better.
 #}
 {% macro _model_sql(existing) -%}
-    {%- if model.language == 'python' -%}
-        {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}
-    {%- endif -%}
-    {%- if existing is not none and not existing.listed and not should_full_refresh() -%}
-        {%- if model.extra_ctes -%}
-            {%- do dbt_delta._refuse(
-                'The listing of schema ' ~ this.schema ~ ' failed: ' ~ this.identifier ~ ' was not in it, '
-                ~ 'and the catalog has it. Nothing was changed. Run the model again.'
-            ) -%}
-        {%- endif -%}
+    {%- set is_unlisted = existing is not none and not existing.listed and not should_full_refresh() -%}
+    {%- if is_unlisted and (model.language == 'python' or model.extra_ctes) -%}
+        {%- do dbt_delta._drop_python_batch() -%}
+        {%- do dbt_delta._refuse(
+            'The listing of schema ' ~ this.schema ~ ' failed: ' ~ this.identifier ~ ' was not in it, '
+            ~ 'and the catalog has it. Nothing was changed. Run the model again.'
+        ) -%}
+    {%- elif is_unlisted -%}
         {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
+    {%- elif model.language == 'python' -%}
+        {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}
     {%- endif -%}
     {{- return(dbt_delta._inner_sql(compiled_code)) -}}
 {%- endmacro %}
@@ -21,10 +21,25 @@
 {# Hooks and header that come before the first statement of a model; Python has run them. #}
 {% macro _begin() -%}
     {%- if model.language == 'sql' -%}
-        {{ run_hooks(pre_hooks) }}
+        {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {%- endif -%}
     {%- for sql in dbt_delta._statements(config.get('sql_header') or '') -%}
         {%- do run_query(sql) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{#
+    Hooks, those outside of dbt's transaction first before a model and last after it. Spark has
+    none: dbt's own run_hooks would send it a COMMIT.
+#}
+{% macro _run_hooks(hooks, order) -%}
+    {%- for inside in order -%}
+        {%- for hook in hooks if hook.get('transaction', true) == inside -%}
+            {%- set sql = render(hook.get('sql')) | trim -%}
+            {%- if sql -%}
+                {%- call statement() -%}{{ sql }}{%- endcall -%}
+            {%- endif -%}
+        {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}
 
@@ -37,7 +52,7 @@
 
 {# Runs what comes before a Python model, which runs at once, and gives its code. #}
 {% macro get_python_batch_code() -%}
-    {%- do run_hooks(pre_hooks) -%}
+    {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}
 {%- endmacro %}
 

@@ -27,7 +27,7 @@
     {%- else -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- endif -%}
-    {{ run_hooks(post_hooks) }}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
@@ -45,7 +45,7 @@
             dbt_delta.get_batch_check_sql(name, settings, [], columns=false)
         ).rows[0] -%}
         {%- do dbt_delta._check_keys(
-            {'name': dbt_delta._named(this)}, {'name': name, 'staging': staging}, settings, found
+            {'name': dbt_delta._named(this)}, {'from': name, 'staging': staging}, settings, found
         ) -%}
         {%- set sql = 'select * from ' ~ name -%}
     {%- endif -%}

@@ -18,7 +18,7 @@
     {%- set sql = dbt_delta._contracted(dbt_delta._model_sql(none)) -%}
     {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
     {%- do dbt_delta._finish_build(this, layout) -%}
-    {{ run_hooks(post_hooks) }}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}

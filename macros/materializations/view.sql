@@ -16,6 +16,6 @@
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, view) -%}
     {%- endif -%}
-    {{ run_hooks(post_hooks) }}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='view')]}) -}}
 {%- endmacro %}

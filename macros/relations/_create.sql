@@ -8,12 +8,37 @@
     {%- set in_place = exists and dbt_delta._is_replaceable(existing, layout) -%}
     {%- set beside = exists and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
+    {%- if layout.partitions -%}
+        {%- do dbt_delta._name_partitions(layout, sql) -%}
+    {%- endif -%}
     {%- call statement('main') -%}
         {{ dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) }}
     {%- endcall -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
+    {%- if not in_place -%}
+        {%- do dbt_delta._drop_leftovers(relation) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# CREATE TABLE AS finds partition columns by their exact names only: those of the SELECT. #}
+{% macro _name_partitions(layout, sql) -%}
+    {%- set columns = dbt_delta._struct_fields(
+        run_query(dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')')).rows[0]['columns']
+    ) -%}
+    {%- set names = [] -%}
+    {%- for name in layout.partitions -%}
+        {%- set column = dbt_delta._column(columns, name) -%}
+        {%- if column is none -%}
+            {%- do dbt_delta._refuse(
+                "partition_by names '" ~ name ~ "', which the model does not give. Its columns are "
+                ~ columns | map(attribute='name') | join(', ') ~ '.'
+            ) -%}
+        {%- endif -%}
+        {%- do names.append(column.name) -%}
+    {%- endfor -%}
+    {%- do layout.update({'partitions': names}) -%}
 {%- endmacro %}
 
 {% macro get_create_table_sql(relation, sql, layout, replace=false) -%}
@@ -112,6 +137,23 @@ begin
     alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};
     alter {{ successor.type }} {{ dbt_delta._named(successor) }} rename to {{ place }};
 end
+{%- endmacro %}
+
+{# What runs of the model that were killed have left beside it. #}
+{% macro _drop_leftovers(relation) -%}
+    {%- set found = run_query(
+        'show tables in ' ~ dbt_delta._quoted(relation.schema)
+        ~ ' like ' ~ dbt_delta._literal(relation.identifier ~ '__dbt_*')
+    ).rows -%}
+    {%- set own = dbt_delta._beside(relation, '').identifier[-10:] -%}
+    {%- for row in found if not row['isTemporary'] and modules.re.match(
+        '__dbt_(tmp|new|old)_(?!' ~ own ~ ')[0-9a-f]{10}$', row['tableName'][relation.identifier | length:]
+    ) -%}
+        {%- set left = api.Relation.create(schema=relation.schema, identifier=row['tableName'], type='table') -%}
+        {%- do dbt_delta._drop(left, dbt_delta._described(
+            run_query('describe extended ' ~ dbt_delta._named(left)).rows
+        ).type) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {% macro _drop(relation, type='table') -%}

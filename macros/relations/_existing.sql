@@ -11,6 +11,13 @@
     {%- endif -%}
     {%- set rows = run_query('describe extended ' ~ dbt_delta._named(relation)).rows -%}
     {%- set found = dbt_delta._described(rows) -%}
+    {%- if 'more fields' in found.columns | map(attribute='type') | join -%}
+        {#- DESCRIBE cuts wide structs short. -#}
+        {%- set whole = run_query(dbt_delta.get_batch_columns_sql(dbt_delta._named(relation))).rows[0]['columns'] -%}
+        {%- for column in dbt_delta._struct_fields(whole) -%}
+            {%- do found.columns[loop.index0].update({'type': column.type}) -%}
+        {%- endfor -%}
+    {%- endif -%}
     {%- set known = api.Relation.create(
         schema=relation.schema, identifier=relation.identifier, type=found.type
     ) -%}

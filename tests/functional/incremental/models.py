@@ -1,16 +1,21 @@
 """Incremental models as text, and what the tests ask of the tables they left."""
 
+import re
 from typing import Any
 
 from tests.functional.harness import Invocation, Project
 
 
 def model(first: str, then: str | None = None, **config: Any) -> str:
-    """A model that selects ``first`` in its first build and ``then`` in later runs."""
+    """A model that selects ``first`` in its first build and ``then`` in later runs.
+
+    dbt sees only the references of the branch that it parses: all are named before.
+    """
     options = "".join(f", {name}={value!r}" for name, value in config.items())
     head = f"{{{{ config(materialized='incremental'{options}) }}}}\n"
     if then is None:
         return head + first
+    head += "".join(f"-- depends_on: {ref}\n" for ref in re.findall(r"{{ ref\(.*?\) }}", then))
     return f"{head}{{% if not is_incremental() %}}\n{first}\n{{% else %}}\n{then}\n{{% endif %}}\n"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.functional.incremental.cases import (
     BASE,
+    Batch,
     Case,
     Column,
     Condition,
@@ -42,6 +43,7 @@ class Table:
 
     columns: list[Column]
     rows: list[Record] = field(default_factory=list)
+    has_ntz: bool = False  # the table feature, which comes with a column of the first build only
 
 
 @dataclass
@@ -69,8 +71,22 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
     rows = _checked_keys(case, rows, is_build=table is None)
     if table is None:
         commits = window[1] - window[0] if case.strategy == "microbatch" else 1
-        return Expected(Table(list(batch.columns), rows), commits)
+        has_ntz = any("timestamp_ntz" in str(column.type) for column in batch.columns)
+        return Expected(Table(list(batch.columns), rows, has_ntz), commits)
+    expected = _increment(case, table, batch, rows, window)
+    expected.table.has_ntz = table.has_ntz
+    return expected
+
+
+def _increment(
+    case: Case, table: Table, batch: Batch, rows: list[Record], window: tuple[int, int]
+) -> Expected:
     columns = _columns_after(case, batch.columns, table.columns)
+    before_types = {column.key: str(column.type) for column in table.columns}
+    for column in columns:
+        if "timestamp_ntz" in str(column.type) and not table.has_ntz:
+            assert before_types.get(column.key) != str(column.type)
+            raise Refused("delta.feature.timestampNtz")
     writer = _Writer(batch.columns, columns)
     before = [{c.key: _carried(row, table.columns, c) for c in columns} for row in table.rows]
     if case.strategy == "merge":

@@ -41,9 +41,8 @@ def batch(**entries: Any) -> dict[str, Any]:
         {**column, "source": column["name"], "source_type": column["type"]}
         for column in TARGET["columns"]
     ]
-    return {
-        "name": "`batch`", "staging": None, "bounds": [], "rows": 1, "columns": columns, **entries
-    }  # fmt: skip
+    found = {"from": "`batch`", "staging": None, "bounds": [], "rows": 1, "null_rows": 0}
+    return {**found, "columns": columns, **entries}
 
 
 def flat(sql: str) -> str:
