@@ -364,11 +364,23 @@ select {{ texts | join(', ') }} from {{ from }} as batch
 {# Whether writing the batch would change nothing: it is empty, or all of it is there. #}
 {% macro _is_nothing(target, batch, settings) -%}
     {%- if settings.strategy in ('merge', 'delete+insert') -%}
-        {{- return(dbt_delta._is_empty(batch, settings)) -}}
+        {{- return(dbt_delta._is_empty(batch, settings) or not dbt_delta._has_clause(batch, settings)) -}}
     {%- endif -%}
     {%- set replaced = dbt_delta._replaced(target, batch, settings) -%}
     {%- if not settings.skip_unchanged or replaced is none -%}{{- return(false) -}}{%- endif -%}
     {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch, replaced)).rows | length == 0) -}}
+{%- endmacro %}
+
+{# Whether a merge has a clause: without one, as when nothing is left to update, Spark refuses it. #}
+{% macro _has_clause(batch, settings) -%}
+    {%- if settings.strategy != 'merge' or not settings.skip_not_matched or settings.by_source_action -%}
+        {{- return(true) -}}
+    {%- endif -%}
+    {%- set updated = [] -%}
+    {%- for column in batch.columns if dbt_delta._is_updated(column.name, settings) -%}
+        {%- do updated.append(column.name) -%}
+    {%- endfor -%}
+    {{- return(settings.unique_key and updated and not settings.skip_matched) -}}
 {%- endmacro %}
 
 {# The condition of the rows that the write replaces; none where it replaces none. #}

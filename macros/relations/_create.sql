@@ -8,9 +8,7 @@
     {%- set in_place = exists and dbt_delta._is_replaceable(existing, layout) -%}
     {%- set beside = exists and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
-    {%- if layout.partitions -%}
-        {%- do dbt_delta._name_partitions(layout, sql) -%}
-    {%- endif -%}
+    {%- do dbt_delta._name_layout(layout, sql) -%}
     {%- call statement('main') -%}
         {{ dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) }}
     {%- endcall -%}
@@ -22,23 +20,36 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# CREATE TABLE AS finds partition columns by their exact names only: those of the SELECT. #}
-{% macro _name_partitions(layout, sql) -%}
+{# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}
+{% macro _name_layout(layout, sql) -%}
+    {%- if not layout.partitions and not layout.clustering -%}{{- return(none) -}}{%- endif -%}
     {%- set columns = dbt_delta._struct_fields(
         run_query(dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')')).rows[0]['columns']
     ) -%}
-    {%- set names = [] -%}
-    {%- for name in layout.partitions -%}
-        {%- set column = dbt_delta._column(columns, name) -%}
-        {%- if column is none -%}
-            {%- do dbt_delta._refuse(
-                "partition_by names '" ~ name ~ "', which the model does not give. Its columns are "
-                ~ columns | map(attribute='name') | join(', ') ~ '.'
-            ) -%}
-        {%- endif -%}
-        {%- do names.append(column.name) -%}
+    {%- for config_name, part in {'partition_by': 'partitions', 'liquid_clustered_by': 'clustering'}.items() -%}
+        {%- set names = [] -%}
+        {%- for name in layout[part] -%}
+            {%- set found = dbt_delta._exact_path(columns, name if part == 'partitions' else name.split('.')) -%}
+            {%- if found is none -%}
+                {%- do dbt_delta._refuse(
+                    config_name ~ " names '" ~ name ~ "', which the model does not give. Its columns are "
+                    ~ columns | map(attribute='name') | join(', ') ~ '.'
+                ) -%}
+            {%- endif -%}
+            {%- do names.append(found) -%}
+        {%- endfor -%}
+        {%- do layout.update({part: names}) -%}
     {%- endfor -%}
-    {%- do layout.update({'partitions': names}) -%}
+{%- endmacro %}
+
+{# A column's name, or the path of a field, as the columns spell it; none if it is not there. #}
+{% macro _exact_path(columns, path) -%}
+    {%- set steps = [path] if path is string else path -%}
+    {%- set column = dbt_delta._column(columns, steps[0]) -%}
+    {%- if column is none or steps | length == 1 -%}{{- return(column.name if column else none) -}}{%- endif -%}
+    {%- if dbt_delta._type_kind(column.type) != 'struct' -%}{{- return(none) -}}{%- endif -%}
+    {%- set rest = dbt_delta._exact_path(dbt_delta._struct_fields(column.type), steps[1:]) -%}
+    {{- return(column.name ~ '.' ~ rest if rest else none) -}}
 {%- endmacro %}
 
 {% macro get_create_table_sql(relation, sql, layout, replace=false) -%}

@@ -68,30 +68,20 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
     rows = batch.records()
     if case.strategy == "microbatch":
         rows = [row for row in rows if _is_inside(row[_event(case)], window)]
+    columns = [] if table is None else _checked_columns(case, batch, table)
     rows = _checked_keys(case, rows, is_build=table is None)
     if table is None:
         commits = window[1] - window[0] if case.strategy == "microbatch" else 1
         has_ntz = any("timestamp_ntz" in str(column.type) for column in batch.columns)
         return Expected(Table(list(batch.columns), rows, has_ntz), commits)
-    expected = _increment(case, table, batch, rows, window)
-    expected.table.has_ntz = table.has_ntz
-    return expected
-
-
-def _increment(
-    case: Case, table: Table, batch: Batch, rows: list[Record], window: tuple[int, int]
-) -> Expected:
-    columns = _columns_after(case, batch.columns, table.columns)
-    before_types = {column.key: str(column.type) for column in table.columns}
-    for column in columns:
-        if "timestamp_ntz" in str(column.type) and not table.has_ntz:
-            assert before_types.get(column.key) != str(column.type)
-            raise Refused("delta.feature.timestampNtz")
     writer = _Writer(batch.columns, columns)
     before = [{c.key: _carried(row, table.columns, c) for c in columns} for row in table.rows]
     if case.strategy == "merge":
-        return _merge(case, before, rows, writer)
-    return _other(case, before, rows, writer, window)
+        expected = _merge(case, before, rows, writer)
+    else:
+        expected = _other(case, before, rows, writer, window)
+    expected.table.has_ntz = table.has_ntz
+    return expected
 
 
 # Before the write ------------------------------------------------------------------------------
@@ -138,6 +128,13 @@ def _key(row: Record, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 # Columns ---------------------------------------------------------------------------------------
+
+
+def _checked_columns(case: Case, batch: Batch, table: Table) -> list[Column]:
+    columns = _columns_after(case, batch.columns, table.columns)
+    if not table.has_ntz and any("timestamp_ntz" in str(column.type) for column in columns):
+        raise Refused("delta.feature.timestampNtz")
+    return columns
 
 
 def _columns_after(case: Case, source: Sequence[Column], target: Sequence[Column]) -> list[Column]:
