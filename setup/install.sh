@@ -205,6 +205,15 @@ install_tests() {
     finish
 }
 
+install_bench() {
+    install_tests
+    is_current .venv ready-bench && return
+    begin
+    step "benchmark packages" uv_install .venv -r setup/bench.txt
+    fingerprint >.venv/ready-bench
+    finish
+}
+
 install_lint() {
     is_current .venv-lint ready && return
     local env=.venv-lint.new python
@@ -234,7 +243,7 @@ finish() {
 compile_locks() {
     local name
     begin
-    for name in python test lint java uv build; do
+    for name in python test bench lint java uv build; do
         step "lock $name" uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
             --no-header --no-annotate --excludes setup/excludes.in "setup/$name.in" -o "setup/$name.txt"
     done
