@@ -122,7 +122,10 @@ from (
     {%- set bounded = [] -%}
     {%- set prune = settings.prune -%}
     {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
-    {%- if prune == 'off' or settings.by_source_action -%}{{- return(bounded) -}}{%- endif -%}
+    {%- if prune == 'off' or settings.by_source_action
+        or settings.strategy not in ('merge', 'delete+insert') -%}
+        {{- return(bounded) -}}
+    {%- endif -%}
     {%- for key in settings.unique_key -%}
         {%- set column = dbt_delta._column(target.columns, key) -%}
         {%- if column is none -%}

@@ -4,7 +4,10 @@
 #}
 {% macro get_insert_overwrite_sql(target, batch, settings) -%}
 {%- if target.clustering -%}
-    {{ dbt_delta.get_delete_insert_sql(target, batch, dict(settings, unique_key=target.clustering, predicates=[])) }}
+    {#- NULLs were counted in unique_key, not in these columns. -#}
+    {{ dbt_delta.get_delete_insert_sql(
+        target, dict(batch, null_rows=none), dict(settings, unique_key=target.clustering, predicates=[])
+    ) }}
 {%- else -%}
 insert overwrite table {{ target.name }}
 {%- if target.partitions %} with ('partitionOverwriteMode' = 'dynamic'){% endif %} by name

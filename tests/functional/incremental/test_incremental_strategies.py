@@ -301,6 +301,29 @@ def test_insert_overwrite_replaces_what_the_batch_has_rows_of(project: Project) 
     assert relations(project) == sorted(expected)
 
 
+def test_insert_overwrite_by_clustering_goes_by_those_columns_alone(project: Project) -> None:
+    """A unique_key is checked, and neither finds the rows to replace nor limits them."""
+    first = values("k, id, v", "1, 1, 'a'", "1, 2, 'b'", "2, 3, 'c'", "null, 4, 'd'")
+    checked = {
+        "incremental_strategy": "insert_overwrite",
+        "liquid_clustered_by": "K",
+        "unique_key": "id",
+        "null_keys": "error",
+        "duplicate_keys": "error",
+    }
+    write_models(
+        project,
+        {
+            "replaced": model(first, values("k, id, v", "1, 900, 'A'", "null, 7, 'D'"), **checked),
+            "empty": model(first, nothing("k, id, v", "1, 1, 'a'"), **checked),
+        },
+    )
+    project.dbt("run")
+    project.dbt("run")
+    assert tuples(project, "replaced") == [(None, 7, "D"), (1, 900, "A"), (2, 3, "c")]
+    assert tuples(project, "empty") == [(None, 4, "d"), (1, 1, "a"), (1, 2, "b"), (2, 3, "c")]
+
+
 def test_insert_overwrite_leaks_no_session_setting(project: Project) -> None:
     project.write(
         {
