@@ -1,3 +1,48 @@
+{% macro _checks_batch(settings) -%}
+    {{- return(
+        settings.duplicate_keys == 'error'
+        or settings.null_keys == 'error'
+        or (settings.strategy in ('merge', 'delete+insert') and settings.unique_key | length > 0)
+        or (settings.strategy == 'replace_where' and settings.predicates | length > 0)
+    ) -}}
+{%- endmacro %}
+
+{#
+    One row about the batch: columns (a struct type; none of an empty batch), row_count,
+    duplicate_keys, null_rows, and for each bounded key low_N, high_N, nulls_N, values_N.
+#}
+{% macro get_batch_check_sql(from, settings, bounded, columns=true) -%}
+{%- set keys, is_null = [], [] -%}
+{%- for key in settings.unique_key -%}
+    {%- do keys.append(dbt_delta._quoted(key)) -%}
+    {%- do is_null.append(dbt_delta._quoted(key) ~ ' is null') -%}
+{%- endfor -%}
+select
+    {%- if columns %}
+    max(__dbt_columns) as columns,
+    {%- endif %}
+    coalesce(sum(__dbt_rows), 0) as row_count,
+    count_if(__dbt_rows > 1) as duplicate_keys,
+    coalesce(sum(case when {{ is_null | join(' or ') }} then __dbt_rows end), 0) as null_rows
+    {%- for key in bounded %},
+    cast(min({{ key.expression }}) as string) as low_{{ loop.index0 }},
+    cast(max({{ key.expression }}) as string) as high_{{ loop.index0 }},
+    count_if({{ key.expression }} is null) as nulls_{{ loop.index0 }},
+    {{ "to_json(slice(array_sort(collect_set(cast(" ~ key.expression ~ " as string))), 1, 101))"
+        if key.is_partition else 'null' }} as values_{{ loop.index0 }}
+    {%- endfor %}
+from (
+    select
+        {{ keys | join(', ') }},
+        {%- if columns %}
+        max(typeof(struct(batch.*))) as __dbt_columns,
+        {%- endif %}
+        count(*) as __dbt_rows
+    from {{ from }} as batch
+    group by {{ keys | join(', ') }}
+) as __dbt_keys
+{%- endmacro %}
+
 {# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
 {% macro _check_keys(target, batch, settings, found) -%}
     {%- set keys = settings.unique_key -%}

@@ -1,0 +1,111 @@
+{#
+    Key columns of the target by which files can be skipped: type of both sides known to order
+    alike in Spark and in Delta's statistics. Floating point and collated text do not.
+#}
+{% macro _bounded_keys(target, settings) -%}
+    {%- set bounded = [] -%}
+    {%- set prune = settings.prune -%}
+    {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
+    {%- if prune == 'off' or settings.by_source_action
+        or settings.strategy not in ('merge', 'delete+insert') -%}
+        {{- return(bounded) -}}
+    {%- endif -%}
+    {%- for key in settings.unique_key -%}
+        {%- set column = dbt_delta._column(target.columns, key) -%}
+        {%- if column is none -%}
+            {%- do dbt_delta._refuse(
+                "unique_key '" ~ key ~ "' is not a column of " ~ target.name ~ '. Its columns are '
+                ~ target.columns | map(attribute='name') | join(', ') ~ '.'
+            ) -%}
+        {%- endif -%}
+        {%- if (prune is string or key | lower in prune | map('lower') | list)
+            and modules.re.match(ordered, column.type) -%}
+            {%- set name = dbt_delta._quoted(key) -%}
+            {%- do bounded.append({
+                'name': column.name,
+                'type': column.type,
+                'expression': 'unix_micros(try_cast(' ~ name ~ ' as timestamp))'
+                    if column.type == 'timestamp' else name,
+                'is_partition': column.name in target.partitions and column.type != 'timestamp',
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(bounded) -}}
+{%- endmacro %}
+
+{# What the check found about the bounded keys, as SQL literals; none for types that differ. #}
+{% macro _found_bounds(bounded, found, source_columns) -%}
+    {%- set bounds = [] -%}
+    {%- set whole = ['tinyint', 'smallint', 'int', 'bigint'] -%}
+    {%- for key in bounded -%}
+        {%- set source = dbt_delta._column(source_columns, key.name) -%}
+        {%- if source.type == key.type or (source.type in whole and key.type in whole) -%}
+            {%- set n = loop.index0 | string -%}
+            {%- set values = fromjson(found['values_' ~ n] or '[]', []) -%}
+            {%- set literals = [] -%}
+            {%- for value in values -%}
+                {%- do literals.append(dbt_delta._bound_literal(value, source.type)) -%}
+            {%- endfor -%}
+            {%- set low = found['low_' ~ n] -%}
+            {%- do bounds.append({
+                'name': key.name,
+                'nulls': found['nulls_' ~ n] | int > 0,
+                'values': literals if values | length <= 100 else [],
+                'low': none if low is none else dbt_delta._bound_literal(low, source.type),
+                'high': none if low is none else dbt_delta._bound_literal(found['high_' ~ n], source.type),
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(bounds) -}}
+{%- endmacro %}
+
+{% macro _bound_literal(text, type) -%}
+    {%- if type == 'timestamp' -%}{{- return('timestamp_micros(' ~ text ~ ')') -}}
+    {%- elif type in ('date', 'timestamp_ntz') -%}{{- return(type ~ "'" ~ text ~ "'") -}}
+    {%- elif type == 'string' -%}{{- return(dbt_delta._literal(text)) -}}
+    {%- endif -%}
+    {{- return('cast(' ~ text ~ ' as ' ~ type ~ ')') -}}
+{%- endmacro %}
+
+{# The bounds of the batch as conditions on the columns of `alias`. #}
+{% macro _bounds(target, batch, settings, alias) -%}
+    {%- set conditions = [] -%}
+    {%- for bound in batch.bounds -%}
+        {%- do conditions.append(dbt_delta._bound(bound, alias ~ '.' ~ dbt_delta._quoted(bound.name))) -%}
+    {%- endfor -%}
+    {{- return(conditions) -}}
+{%- endmacro %}
+
+{% macro _bound(bound, column) -%}
+    {%- set options = [] -%}
+    {%- if bound.nulls -%}{%- do options.append(column ~ ' is null') -%}{%- endif -%}
+    {%- if bound['values'] -%}
+        {%- do options.append(column ~ ' in (' ~ bound['values'] | join(', ') ~ ')') -%}
+    {%- elif bound.low is not none -%}
+        {%- set range = column ~ ' >= ' ~ bound.low ~ ' and ' ~ column ~ ' <= ' ~ bound.high -%}
+        {%- do options.append('(' ~ range ~ ')' if bound.nulls else range) -%}
+    {%- endif -%}
+    {{- return('(' ~ options | join(' or ') ~ ')' if options | length > 1 else options[0]) -}}
+{%- endmacro %}
+
+{#
+    The values to insert; of a batch that is a view, keys are checked against the bounds found
+    before. A row that came in between might have a match that the bounds hide.
+#}
+{% macro _guarded(values, names, target, batch, settings, alias) -%}
+    {%- if batch.staging is not none -%}{{- return(values) -}}{%- endif -%}
+    {%- set guarded = [] -%}
+    {%- for value in values -%}
+        {%- set guard = namespace(value=value) -%}
+        {%- set name = names[loop.index0] -%}
+        {%- for bound in batch.bounds if dbt_delta._quoted(bound.name) == name -%}
+            {%- set guard.value = 'if(' ~ dbt_delta._bound(bound, value) ~ ', ' ~ value ~ ', raise_error('
+                ~ dbt_delta._literal(
+                    'The source of ' ~ target.name ~ ' changed while it was merged; nothing was written. '
+                    ~ "Run the model again, or set stage: table."
+                ) ~ '))' -%}
+        {%- endfor -%}
+        {%- do guarded.append(guard.value) -%}
+    {%- endfor -%}
+    {{- return(guarded) -}}
+{%- endmacro %}

@@ -1,0 +1,57 @@
+{# The one statement that writes a batch; a strategy of the user's own is given a name to read it from. #}
+{% macro get_write_sql(target, batch, settings) -%}
+    {%- set strategy = settings.strategy | replace('+', '_') -%}
+    {%- if settings.strategy in dbt_delta._strategies() -%}
+        {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
+    {%- endif -%}
+    {%- set temporary = batch.staging -%}
+    {%- if temporary is none -%}
+        {%- set temporary = api.Relation.create(
+            identifier=dbt_delta._beside(this, 'tmp').identifier ~ '_view', type='view'
+        ) -%}
+        {%- do run_query(
+            'create or replace temporary view ' ~ dbt_delta._quoted(temporary.identifier)
+            ~ ' as\nselect * from ' ~ batch.from
+        ) -%}
+    {%- endif -%}
+    {{- return(context['get_incremental_' ~ strategy ~ '_sql']({
+        'target_relation': this,
+        'temp_relation': temporary,
+        'unique_key': config.get('unique_key'),
+        'dest_columns': adapter.get_columns_in_relation(this),
+        'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),
+    })) -}}
+{%- endmacro %}
+
+{#
+    Differences between configuration and table that only a rebuild can settle; and what dbt refuses
+    of a merge, but not of the first build.
+#}
+{% macro _validate_target(target, settings, layout) -%}
+    {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
+        {%- do dbt_delta._refuse(
+            'Model cannot specify merge_update_columns and merge_exclude_columns. '
+            ~ 'Please update model to use only one config'
+        ) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'insert_overwrite'
+        and layout.partitions | map('lower') | list != target.partitions | map('lower') | list -%}
+        {%- do dbt_delta._refuse(
+            'partition_by is ' ~ layout.partitions ~ ' and ' ~ target.name ~ ' is partitioned by '
+            ~ target.partitions ~ ': insert_overwrite would replace other rows than meant. '
+            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    Deletion vectors for tables whose rows are replaced one by one: a change then writes the rows
+    that changed, not the files they are in.
+#}
+{% macro _default_properties(settings, layout) -%}
+    {%- if settings.strategy in ('merge', 'delete+insert')
+        or (settings.strategy == 'insert_overwrite' and layout.clustering) -%}
+        {{- return({'delta.enableDeletionVectors': 'true'}) -}}
+    {%- endif -%}
+    {{- return({}) -}}
+{%- endmacro %}
