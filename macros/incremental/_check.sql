@@ -44,10 +44,10 @@ from (
 {%- endmacro %}
 
 {# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
-{% macro _check_keys(target, batch, settings, found) -%}
+{% macro _check_keys(target, batch, settings, found, is_build=false) -%}
     {%- set keys = settings.unique_key -%}
     {%- set refuse_duplicates = settings.duplicate_keys == 'error'
-        or (settings.strategy == 'merge' and settings.duplicate_keys is none) -%}
+        or (settings.strategy == 'merge' and settings.duplicate_keys is none and not is_build) -%}
     {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
             target, batch, keys, found['null_rows'] | int, 'null keys',

@@ -4,7 +4,8 @@
 {%- if not predicate -%}
     {{ dbt_delta.get_append_sql(target, batch, settings) }}
 {%- elif modules.re.search('(?i)\\bselect\\b', predicate) -%}
-    {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew. -#}
+    {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
+        NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL. -#}
 insert overwrite table {{ target.name }} by name
 select
     {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
@@ -12,7 +13,7 @@ from {{ batch.from }}
 union all
 select {{ dbt_delta._quoted_all(batch.target_columns) | join(', ') }}
 from {{ target.name }}
-where coalesce(not ({{ predicate }}), true)
+where ({{ predicate }}) is not true
 {%- else -%}
 insert overwrite table {{ target.name }} with ('replaceWhere' = {{ dbt_delta._literal(predicate) }}) by name
 {{ dbt_delta._select_batch(target, batch) }}

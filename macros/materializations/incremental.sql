@@ -45,7 +45,7 @@
             dbt_delta.get_batch_check_sql(name, settings, [], columns=false)
         ).rows[0] -%}
         {%- do dbt_delta._check_keys(
-            {'name': dbt_delta._named(this)}, {'from': name, 'staging': staging}, settings, found
+            {'name': dbt_delta._named(this)}, {'from': name, 'staging': staging}, settings, found, is_build=true
         ) -%}
         {%- set sql = 'select * from ' ~ name -%}
     {%- endif -%}

@@ -1,6 +1,6 @@
 """kill -9 in the middle of every strategy: the old version or the new one, and a rerun mends all.
 
-DBT_DELTA_KILLS=40   kills, each at a random moment of a run of all models (default 3)
+DBT_DELTA_KILLS=40   kills, each at a random moment of a run of all models (default 2)
 """
 
 import os
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
 
-KILLS = int(os.environ.get("DBT_DELTA_KILLS", "3"))
+KILLS = int(os.environ.get("DBT_DELTA_KILLS", "2"))
 # A second of work per evaluation, spread over two tasks.
 SLOW_ROWS = (
     "select int(id + {{ var('step') }} * 10) as id, int({{ var('step') }}) as step,"

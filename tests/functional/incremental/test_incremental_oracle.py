@@ -3,7 +3,7 @@
 Many random models (cases.py) are one dbt project; dbt runs once per step with the variable
 ``step``, and after each run every table is compared with what plain Python says (oracle.py).
 
-    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 110, one project)
+    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 100, one project)
     DBT_DELTA_SEED=7          the seed; by default a new one, which is printed
     DBT_DELTA_ONLY=12,40      of those models only these, of a project of that seed
     DBT_DELTA_SHRINK=0        print a failing case as it was drawn, not a smaller one that fails too
@@ -27,7 +27,7 @@ from tests.functional.harness import Invocation, Project, session
 from tests.functional.incremental import oracle
 from tests.functional.incremental.cases import BASE, WINDOWS, Case, Column, Type, cases, smaller
 
-EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "110"))
+EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "100"))
 SLICE = 150
 SEED = int(os.environ.get("DBT_DELTA_SEED", random.SystemRandom().randrange(10**6)))
 ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}

@@ -398,6 +398,12 @@ def test_replace_where_replaces_the_rows_of_any_predicate(project: Project) -> N
                 incremental_predicates=f"id in (select id from {project.schema}.ranges)",
                 **replace,
             ),
+            "by_subquery_and_null": model(
+                first,
+                values("id, p", "9, 'x'"),
+                incremental_predicates=["id > 0", "p in (select * from values ('x'), ('y'))"],
+                **replace,
+            ),
             "empty": model(
                 first, nothing("id, p", "9, 'x'"), incremental_predicates="id < 3", **replace
             ),
@@ -427,6 +433,7 @@ def test_replace_where_replaces_the_rows_of_any_predicate(project: Project) -> N
         "by_function": [(1, "x"), (4, None), (9, "y")],
         "by_arithmetic": [(2, "y"), (4, None), (9, "odd")],
         "by_subquery": [(1, "x"), (2, "new"), (4, None)],
+        "by_subquery_and_null": [(3, "Y"), (4, None), (9, "x")],
         "empty": [(3, "Y"), (4, None)],
         "quotes": [(3, "plain"), (9, "it's")],
         "no_predicate": [(1, "x"), (2, "y"), (3, "Y"), (4, None), (9, "x")],
