@@ -182,3 +182,78 @@ def test_is_dear_looks_through_views(macros) -> None:
     assert package._is_dear("select * from a", ["a"]) is True
     nodes["b"].config.materialized = "table"
     assert package._is_dear("select * from a", ["a"]) is False
+
+
+COPIED = {**TARGET, "properties": "delta.enableDeletionVectors=false"}
+CONDITION = {"unique_key": "id", "not_matched_condition": "DBT_INTERNAL_SOURCE.v > 'a'"}
+BY_SOURCE = {
+    "unique_key": "id",
+    "not_matched_by_source_action": "delete",
+    "not_matched_by_source_condition": "DBT_INTERNAL_DEST.v > 'a'",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "null_rows", "marker"),
+    [
+        (TARGET, {"unique_key": "id"}, 1, None),
+        (TARGET, CONDITION, 0, None),
+        (TARGET, CONDITION, 1, "nulls"),
+        (TARGET, CONDITION, None, "nulls"),
+        (COPIED, CONDITION, 1, None),
+        (TARGET, BY_SOURCE, 0, "present"),
+        (TARGET, {"unique_key": "id", "incremental_strategy": "delete+insert"}, 1, "nulls"),
+        (TARGET, {"unique_key": "id", "incremental_strategy": "delete+insert"}, 0, None),
+    ],
+)
+def test_marker(
+    macros, target: dict[str, Any], config: dict[str, Any], null_rows: int | None, marker: str
+) -> None:
+    package = load(macros, **config)
+    found = package._marker(target, {"null_rows": null_rows}, package._incremental_settings())
+    assert found == marker
+
+
+def test_marked_asks_the_target_for_null_keys_only(macros) -> None:
+    found = flat(load(macros)._marked(TARGET, "`batch`", ["id", "day"], "nulls"))
+    assert "where `id` is null or `day` is null" in found
+    assert "on batch.`id` <=> found.key_1 and batch.`day` <=> found.key_2" in found
+    assert load(macros)._marked(TARGET, "`batch`", ["id"], None) == "`batch`"
+
+
+@pytest.mark.parametrize(
+    ("config", "has"),
+    [
+        ({"unique_key": "id"}, True),
+        ({"skip_not_matched_step": True}, False),
+        ({"unique_key": "id", "skip_not_matched_step": True}, True),
+        (
+            {
+                "unique_key": "id",
+                "skip_not_matched_step": True,
+                "merge_exclude_columns": ["day", "V"],
+            },
+            False,
+        ),
+        ({**BY_SOURCE, "skip_not_matched_step": True, "skip_matched_step": True}, True),
+    ],
+)
+def test_has_clause(macros, config: dict[str, Any], has: bool) -> None:
+    package = load(macros, **config)
+    assert bool(package._has_clause(batch(), package._incremental_settings())) == has
+
+
+@pytest.mark.parametrize(
+    ("type", "properties", "feature"),
+    [
+        ("timestamp_ntz", "", "timestampNtz"),
+        ("array<struct<a:timestamp_ntz>>", "", "timestampNtz"),
+        ("struct<timestamp_ntz_like:int>", "", None),
+        ("timestamp", "", None),
+        ("variant", "", "variantType"),
+        ("timestamp_ntz", "delta.feature.timestampNtz=supported", None),
+    ],
+)
+def test_missing_feature(macros, type: str, properties: str, feature: str | None) -> None:
+    found = load(macros)._missing_feature(type, {"properties": properties}, {"properties": {}})
+    assert found == feature

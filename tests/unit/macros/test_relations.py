@@ -100,3 +100,23 @@ def test_refused_layout(macros, config: dict[str, Any], message: str) -> None:
     package = macros(config=SimpleNamespace(get=lambda key, default=None: config.get(key, default)))
     with pytest.raises(CompilationError, match=message):
         package._layout(EXISTING["relation"])
+
+
+@pytest.mark.parametrize(
+    ("path", "exact"),
+    [
+        ("ID", "Id"),
+        ("a.b", "a.b"),
+        (["s", "X"], "S.x"),
+        (["s", "nope"], None),
+        (["id", "x"], None),
+        ("nope", None),
+    ],
+)
+def test_exact_path(macros, path: object, exact: str | None) -> None:
+    columns = [
+        {"name": "Id", "type": "int"},
+        {"name": "S", "type": "struct<x:int,y:string>"},
+        {"name": "a.b", "type": "int"},
+    ]
+    assert macros()._exact_path(columns, path) == exact
