@@ -143,18 +143,18 @@ class Lab:
             STOCK: self.project(name, files, stock=True),
         }
 
-    def copy(self, base: str, schema: str, vectors: bool) -> "Copy":
+    def copy(self, base: str, schema: str, vectors: bool, name: str | None = None) -> "Copy":
         """A table of its own with the files of a base table, warm: its log was read.
 
         The files are hard links: Delta never changes one. So all peers read the same bytes.
         """
-        path = self.home / "copies" / schema / base
+        path = self.home / "copies" / schema / (name or base)
         source = self.tpch.base(base)
         shutil.copytree(source / "_delta_log", path / "_delta_log")
         for file in source.iterdir():
             if file.is_file():
                 (path / file.name).hardlink_to(file)
-        copy = Copy(self, f"{schema}.{base}", path)
+        copy = Copy(self, f"{schema}.{path.name}", path)
         self.spark.sql(f"create schema if not exists {schema}")
         self.spark.sql(f"create table {copy.table} using delta location '{path}'")
         if vectors:
@@ -332,14 +332,14 @@ def nothing_new(lab: Lab) -> Play:
     The floor is `select 1` through dbt; `look` is the model's SELECT alone: no engine can know
     that nothing is new without it.
     """
-    target = lab.scale.targets[0]
+    target = lab.scale.scattered
     lab.tpch.prepare(target)
-    newest = f"{target.name}_newest"
-    lab.tpch.register(f"bench_data.{newest}", "parquet", lab.tpch.batch(newest))
+    lab.tpch.prepare_scattered(target, lab.scale.cycles)
+    lab.tpch.register("bench_data.scattered", "parquet", lab.tpch.batch("scattered"))
     few, many = lab.scale.models
-    select = f"select * except (is_new) from bench_data.{newest}"
+    select = "select * except (cycle) from bench_data.scattered"
     newer = "where o_orderkey > (select max(o_orderkey) from {})"
-    model = f"{select} {{% if is_incremental() %}} {newer.format('{{ this }}')} {{% endif %}}"
+    model = f"{select} {newer.format('{{ this }}')}"
     one_statement = "{{ config(materialized='one_statement') }} "
 
     def files(text: Callable[[int], str], prefix: str) -> dict[str, str]:
@@ -347,6 +347,9 @@ def nothing_new(lab: Lab) -> Play:
         return {f"models/{folder[n]}/{prefix}_{n}.sql": text(n) for n in folder}
 
     projects = lab.projects("idle", files(lambda _: _model(model, target.keys), "idle"))
+    for peer, project in projects.items():
+        for number in range(many):
+            lab.copy(target.name, project.schema, peer == OURS, f"idle_{number}")
     table = f"{projects[OURS].schema}.idle_{{}}"
     for peer, text in {
         FLOOR: lambda _: "select 1",
@@ -358,7 +361,7 @@ def nothing_new(lab: Lab) -> Play:
     projects_of_models = {few: ("-s", "few"), many: ()}
 
     def commits() -> int:
-        return len(list((lab.home / "warehouse").glob("*.db/*/_delta_log/*.json")))
+        return len(list((lab.home / "copies").glob("*/idle_*/_delta_log/*.json")))
 
     def play(number: int) -> Iterable[Run]:
         if number == 0:
