@@ -29,7 +29,7 @@ def test_no_trace_no_plan_no_java_class(name):
     assert text == text.strip() != ""
 
 
-@pytest.mark.parametrize("name", set(RECORDED) - {"not_writable", "java_method"})
+@pytest.mark.parametrize("name", sorted(set(RECORDED) - {"not_writable", "java_method"}))
 def test_begins_with_the_condition(name):
     assert text_condition(shown(name))
 
