@@ -170,6 +170,23 @@ left join {{ from }} as batch on false
     {%- if not same.so -%}{{ get_assert_columns_equivalent(sql) }}{%- endif -%}
 {%- endmacro %}
 
+{#
+    Gives a batch that was not staged the name of a view. A SELECT may ask its own table, as for the
+    newest row; a MERGE refuses that in a subquery of its source ("Table does not support reads"),
+    but not behind a view.
+#}
+{% macro _name_batch(batch) -%}
+    {%- if batch.staging is none -%}
+        {%- set view = dbt_delta._beside(this, 'tmp').identifier ~ '_view' -%}
+        {%- do run_query(
+            'create or replace temporary view ' ~ dbt_delta._quoted(view) ~ ' as\nselect * from ' ~ batch.from
+        ) -%}
+        {%- do batch.update({
+            'from': dbt_delta._quoted(view), 'view': api.Relation.create(identifier=view, type='view')
+        }) -%}
+    {%- endif -%}
+{%- endmacro %}
+
 {#- Column mapping lets the names of columns hold blanks and the like. -#}
 {% macro get_create_staging_sql(name, sql) -%}
 create or replace table {{ name }}

@@ -4,19 +4,9 @@
     {%- if settings.strategy in dbt_delta._strategies() -%}
         {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
     {%- endif -%}
-    {%- set temporary = batch.staging -%}
-    {%- if temporary is none -%}
-        {%- set temporary = api.Relation.create(
-            identifier=dbt_delta._beside(this, 'tmp').identifier ~ '_view', type='view'
-        ) -%}
-        {%- do run_query(
-            'create or replace temporary view ' ~ dbt_delta._quoted(temporary.identifier)
-            ~ ' as\nselect * from ' ~ batch.from
-        ) -%}
-    {%- endif -%}
     {{- return(context['get_incremental_' ~ strategy ~ '_sql']({
         'target_relation': this,
-        'temp_relation': temporary,
+        'temp_relation': batch.staging or batch.view,
         'unique_key': config.get('unique_key'),
         'dest_columns': adapter.get_columns_in_relation(this),
         'incremental_predicates': config.get('predicates') or config.get('incremental_predicates'),

@@ -68,6 +68,7 @@
     {%- if dbt_delta._is_nothing(target, batch, settings) -%}
         {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
     {%- else -%}
+        {%- do dbt_delta._name_batch(batch) -%}
         {%- call statement('main') -%}
             {{ dbt_delta.get_write_sql(target, batch, settings) }}
         {%- endcall -%}

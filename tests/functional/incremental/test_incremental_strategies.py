@@ -100,6 +100,49 @@ def test_merge_writes_one_commit(project: Project) -> None:
     assert relations(project) == sorted(expected)
 
 
+def test_a_select_may_ask_its_own_table(project: Project) -> None:
+    """The newest row by a subquery, and rows that are there by joins: with every strategy."""
+    source = values("id, v", *(f"{n}, 'v{n}'" for n in range(1, 6)))
+    newer = (
+        f"select * from ({source}) where id > (select max(id) from {{{{ this }}}})"
+        " and id not in (select id from {{ this }})"
+        " and exists (select 1 from {{ this }} as t where t.id < 3)"
+    )
+    joined = f"select s.* from ({source}) as s left anti join {{{{ this }}}} as t on s.id = t.id"
+    strategies: dict[str, dict[str, object]] = {
+        "merge": {"unique_key": "id"},
+        "no_key": {},
+        "copied": {
+            "unique_key": "id",
+            "tblproperties": {"delta.enableDeletionVectors": "false"},
+            "merge_skip_unchanged": True,
+        },
+        "append": {"incremental_strategy": "append"},
+        "deleted": {"incremental_strategy": "delete+insert", "unique_key": "id"},
+        "partitions": {"incremental_strategy": "insert_overwrite", "partition_by": "id"},
+        "clusters": {"incremental_strategy": "insert_overwrite", "liquid_clustered_by": "id"},
+        "swapped": {
+            "incremental_strategy": "replace_where",
+            "incremental_predicates": ["id > 3"],
+        },
+    }
+    first = source + " where id <= 3"
+    models = {
+        f"{name}_{kind}_{stage}": model(first, then, stage=stage, **config)
+        for name, config in strategies.items()
+        for kind, then in {"newer": newer, "joined": joined}.items()
+        for stage in (("view", "table") if (name, kind) == ("merge", "newer") else ("view",))
+    }
+    write_models(project, models)
+    for number in range(3):
+        project.dbt("run")
+        expected = [(n, f"v{n}") for n in range(1, 6 if number else 4)]
+        for name in models:
+            # Of a replace_where nothing is left of what it replaces when nothing is newer.
+            rows = expected[:3] if number == 2 and name.startswith("swapped") else expected
+            assert tuples(project, name) == rows, (name, number)
+
+
 def test_merge_options(project: Project) -> None:
     """dbt-databricks' options with dbt-databricks' meaning."""
     first = values("id, v, n", "1, 'a', 1", "2, 'b', 2", "3, 'c', 3")
