@@ -68,7 +68,7 @@
 {%- endmacro %}
 
 {# The bounds of the batch as conditions on the columns of `alias`. #}
-{% macro _bounds(target, batch, settings, alias) -%}
+{% macro _bounds(batch, alias) -%}
     {%- set conditions = [] -%}
     {%- for bound in batch.bounds -%}
         {%- do conditions.append(dbt_delta._bound(bound, alias ~ '.' ~ dbt_delta._quoted(bound.name))) -%}

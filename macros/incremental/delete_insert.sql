@@ -10,7 +10,7 @@
     {%- set source_key = dbt_delta._source_name(key) -%}
     {%- do on.append('target.' ~ dbt_delta._key(target, key) ~ ' <=> source.' ~ source_key) -%}
 {%- endfor -%}
-{%- do on.extend(dbt_delta._bounds(target, batch, settings, 'target')) -%}
+{%- do on.extend(dbt_delta._bounds(batch, 'target')) -%}
 {%- if not settings.predicates_limit_batch -%}
     {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- endif -%}

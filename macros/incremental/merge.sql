@@ -2,14 +2,9 @@
 {% macro get_merge_sql(target, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
 {%- set marker = dbt_delta._marker(target, batch, settings) -%}
-{%- set on = [] -%}
-{%- for key in settings.unique_key -%}
-    {%- do on.append(
-        dest ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ source ~ '.' ~ dbt_delta._quoted(key)
-    ) -%}
-{%- endfor -%}
+{%- set on = dbt_delta._same_keys(settings) -%}
 {%- if marker -%}{%- do on.append(source ~ '.__dbt_matchable') -%}{%- endif -%}
-{%- do on.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
+{%- do on.extend(dbt_delta._bounds(batch, dest)) -%}
 {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- set names, values, updated, unchanged = [], [], [], [] -%}
 {%- for column in batch.columns -%}
@@ -50,6 +45,18 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endif %}
 {%- endmacro %}
 
+{# A row of the target and one of the source have one key; NULL is a key like any other. #}
+{% macro _same_keys(settings) -%}
+    {%- set same = [] -%}
+    {%- for key in settings.unique_key -%}
+        {%- do same.append(
+            settings.target_alias ~ '.' ~ dbt_delta._quoted(key)
+            ~ ' <=> ' ~ settings.source_alias ~ '.' ~ dbt_delta._quoted(key)
+        ) -%}
+    {%- endfor -%}
+    {{- return(same) -}}
+{%- endmacro %}
+
 {% macro _is_updated(name, settings) -%}
     {%- set lowered = name | lower -%}
     {%- if settings.update_columns -%}
@@ -72,13 +79,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
         {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}
-    {%- set same = [] -%}
-    {%- for key in settings.unique_key -%}
-        {%- do same.append(
-            dest ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ source ~ '.' ~ dbt_delta._quoted(key)
-        ) -%}
-    {%- endfor -%}
-    {%- do same.extend(dbt_delta._bounds(target, batch, settings, dest)) -%}
+    {%- set same = dbt_delta._same_keys(settings) + dbt_delta._bounds(batch, dest) -%}
     {{- return(
         '(\n    select ' ~ source ~ '.* from ' ~ batch.from ~ ' as ' ~ source
         ~ '\n    left anti join ' ~ target.name ~ ' as ' ~ dest

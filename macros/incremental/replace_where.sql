@@ -11,7 +11,7 @@ select
     {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
 from {{ batch.from }}
 union all
-select {{ dbt_delta._quoted_all(batch.target_columns) | join(', ') }}
+select {{ dbt_delta._quoted_list(batch.target_columns | map(attribute='name') | list) }}
 from {{ target.name }}
 where ({{ predicate }}) is not true
 {%- else -%}
@@ -39,10 +39,4 @@ insert overwrite table {{ target.name }} with ('replaceWhere' = {{ dbt_delta._li
         {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
     {%- endfor -%}
     {{- return(values) -}}
-{%- endmacro %}
-
-{% macro _quoted_all(columns) -%}
-    {%- set names = [] -%}
-    {%- for column in columns -%}{%- do names.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
-    {{- return(names) -}}
 {%- endmacro %}

@@ -149,10 +149,7 @@
             {%- endif -%}
             {%- do parts.append(dbt_delta._literal(field.name) ~ ', ' ~ value) -%}
         {%- endfor -%}
-        {{- return(
-            'case when ' ~ expression ~ ' is not null then named_struct('
-            ~ parts | join(', ') ~ ') end'
-        ) -}}
+        {{- return(dbt_delta._struct_or_null(expression, parts)) -}}
     {%- endif -%}
     {%- set from = dbt_delta._type_parts(type) -%}
     {%- set to = dbt_delta._type_parts(wanted) -%}
@@ -170,6 +167,11 @@
     ) -}}
 {%- endmacro %}
 
+{# A struct made of names and values where an expression is not NULL. #}
+{% macro _struct_or_null(expression, parts) -%}
+    {{- return('case when ' ~ expression ~ ' is not null then named_struct(' ~ parts | join(', ') ~ ') end') -}}
+{%- endmacro %}
+
 {# An expression that is equal for equal values of a type; Spark compares no maps and variants. #}
 {% macro _comparable(expression, type, depth=0) -%}
     {%- set kind = dbt_delta._type_kind(type) -%}
@@ -184,10 +186,7 @@
                 expression ~ '.' ~ dbt_delta._quoted(field.name), field.type, depth + 1
             )) -%}
         {%- endfor -%}
-        {{- return(
-            'case when ' ~ expression ~ ' is not null then named_struct('
-            ~ parts | join(', ') ~ ') end'
-        ) -}}
+        {{- return(dbt_delta._struct_or_null(expression, parts)) -}}
     {%- endif -%}
     {%- set inner = dbt_delta._type_parts(type) -%}
     {%- set item = 'x' ~ depth -%}

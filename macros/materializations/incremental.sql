@@ -73,7 +73,7 @@
             {{ dbt_delta.get_write_sql(target, batch, settings) }}
         {%- endcall -%}
     {%- endif -%}
-    {%- if batch.staging is not none and model.language == 'sql' -%}
+    {%- if batch.staging is not none -%}
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
 {%- endmacro %}
