@@ -1,6 +1,6 @@
 {% materialization incremental, adapter='spark', supported_languages=['sql', 'python'] -%}
     {%- if model.language == 'python' -%}
-        {%- call statement('python_model', language='python') -%}
+        {%- call statement('main', language='python') -%}
             {{ dbt_delta.get_python_batch_code() }}
         {%- endcall -%}
     {%- endif -%}

@@ -22,13 +22,16 @@ PLACES = ("spark.sql.warehouse.dir", "spark.hadoop.javax.jdo.option.ConnectionUR
 _guard = threading.Lock()
 _root: "SparkSession | None" = None
 _root_settings: dict[str, str] = {}
+# The names among them that a profile gave; none for a driver that somebody else started here.
+_started_with: set[str] = set()
 
 
 def new_session(settings: dict[str, str]) -> "SparkSession":
     """A Spark session that shares the driver, the catalog and nothing else with its siblings.
 
     The first call starts the driver with ``settings``; a session inherits those. Later settings
-    that differ are applied to the new session where Spark allows it at run time.
+    that differ are applied to the new session where Spark allows it at run time, and those that
+    are no longer named get Spark's defaults.
 
     Raises:
         lock.MetastoreInUse: the embedded metastore belongs to another process.
@@ -47,6 +50,9 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
             )
         if session.conf.isModifiable(key):
             session.conf.set(key, value)
+    for key in _started_with - settings.keys():
+        if session.conf.isModifiable(key):
+            session.conf.unset(key)
     return session
 
 
@@ -86,8 +92,11 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     found = SparkContext._active_spark_context
     with _own_java(), _interrupts_kept():
         root = builder.getOrCreate()
-    # A driver that somebody else started here has the settings that it has.
-    _root_settings.update(settings if found is None else dict(root.sparkContext.getConf().getAll()))
+    if found is None:
+        _root_settings.update(settings)
+        _started_with.update(settings)
+    else:
+        _root_settings.update(dict(root.sparkContext.getConf().getAll()))
     _root = root
     process = _jvm()
     if metastore is not None and process is not None:

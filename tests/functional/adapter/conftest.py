@@ -17,7 +17,8 @@ from tests.functional import harness
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(home: Path) -> dict[str, Any]:
-    """The profile of the shared driver."""
+    """The profile of the shared driver, which is started here: dbt's fixtures know no plugin."""
+    harness.session()
     return {
         "type": "spark",
         "method": "session",

@@ -1,5 +1,7 @@
 """Four threads, one name for everything: settings, temp views and current schemas never mix."""
 
+from tests.functional import harness
+
 MODELS = 50
 TABLES = 3
 RUNS = 4
@@ -88,3 +90,12 @@ def test_ansi_is_what_the_profile_says(project):
     # Spark's own default, not dbt-spark's.
     project.write({"profiles.yml": profile.replace(on, "")})
     assert "[CAST_INVALID_INPUT]" in project.dbt("run", check=False).output
+
+
+def test_settings_that_a_later_profile_does_not_name_are_sparks_defaults():
+    from dbt_delta.session.spark import new_session
+
+    named = "spark.sql.shuffle.partitions"
+    settings = harness.settings()
+    assert new_session(settings).conf.get(named) == settings.pop(named)
+    assert new_session(settings).conf.get(named) == "200"
