@@ -34,7 +34,14 @@ WIDENING = {
 
 
 class Refused(Exception):
-    """The run must fail and change nothing; the text holds what its message must say."""
+    """The run must fail, and its message must hold each text, of a tuple one.
+
+    ``after`` is what the table then is, where it is not what it was.
+    """
+
+    def __init__(self, *texts: str | tuple[str, ...], after: "Table | None" = None) -> None:
+        super().__init__(*texts)
+        self.after = after
 
 
 @dataclass
@@ -74,14 +81,11 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
         commits = window[1] - window[0] if case.strategy == "microbatch" else 1
         has_ntz = any("timestamp_ntz" in str(column.type) for column in batch.columns)
         return Expected(Table(list(batch.columns), rows, has_ntz), commits)
-    writer = _Writer(batch.columns, columns)
+    writer = _Writer(batch.columns, columns, table.has_ntz)
     before = [{c.key: _carried(row, table.columns, c) for c in columns} for row in table.rows]
     if case.strategy == "merge":
-        expected = _merge(case, before, rows, writer)
-    else:
-        expected = _other(case, before, rows, writer, window)
-    expected.table.has_ntz = table.has_ntz
-    return expected
+        return _merge(case, before, rows, writer)
+    return _other(case, before, rows, writer, window)
 
 
 # Before the write ------------------------------------------------------------------------------
@@ -131,8 +135,16 @@ def _key(row: Record, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def _checked_columns(case: Case, batch: Batch, table: Table) -> list[Column]:
-    columns = _columns_after(case, batch.columns, table.columns)
-    if not table.has_ntz and any("timestamp_ntz" in str(column.type) for column in columns):
+    def needs_ntz(columns: Sequence[Column]) -> bool:
+        return not table.has_ntz and any("timestamp_ntz" in str(c.type) for c in columns)
+
+    try:
+        columns = _columns_after(case, batch.columns, table.columns)
+    except Refused as refusal:
+        if needs_ntz(batch.columns):  # two reasons: either may be named
+            raise Refused((*refusal.args, "delta.feature.timestampNtz")) from None
+        raise
+    if needs_ntz(columns):
         raise Refused("delta.feature.timestampNtz")
     return columns
 
@@ -250,8 +262,8 @@ def converted(value: Any, source: Type, target: Type) -> Any:
 class _Writer:
     """Turns rows of the batch into rows of the table."""
 
-    def __init__(self, source: Sequence[Column], target: Sequence[Column]) -> None:
-        self.source, self.columns = source, list(target)
+    def __init__(self, source: Sequence[Column], target: Sequence[Column], has_ntz: bool) -> None:
+        self.source, self.columns, self.has_ntz = source, list(target), has_ntz
 
     def value(self, row: Record, column: Column) -> Any:
         found = find(self.source, column.name)
@@ -261,7 +273,7 @@ class _Writer:
         return {column.key: self.value(row, column) for column in self.columns}
 
     def table(self, rows: Iterable[Record]) -> Table:
-        return Table(self.columns, list(rows))
+        return Table(self.columns, list(rows), self.has_ntz)
 
 
 # Strategies ------------------------------------------------------------------------------------
@@ -330,9 +342,7 @@ def _other(
     if case.strategy == "append" or (case.strategy == "replace_where" and not case.predicates):
         return Expected(writer.table([*before, *map(writer.row, rows)]))
     if case.strategy == "microbatch":
-        event, days = _event(case), window[1] - window[0]
-        kept = [row for row in before if not _is_inside(row[event], window)]
-        return Expected(writer.table([*kept, *map(writer.row, rows)]), days)
+        return _microbatch(case, before, rows, writer, window)
     if case.strategy == "replace_where":
         outside = sum(not _all(case.predicates, row) for row in rows)
         if outside:
@@ -354,6 +364,29 @@ def _other(
     replaced = {_key(row, names) for row in rows}
     kept = [row for row in before if _key(row, names) not in replaced or not _all(limits, row)]
     return Expected(writer.table([*kept, *map(writer.row, rows)]), 1 if rows else 0)
+
+
+def _microbatch(
+    case: Case,
+    before: list[Record],
+    rows: list[Record],
+    writer: _Writer,
+    window: tuple[int, int],
+) -> Expected:
+    """Day by day, as dbt runs it: a day that is refused keeps its rows, the others go on."""
+    event = _event(case)
+    after, refusal = before, None
+    for first in range(*window):
+        day = (first, first + 1)
+        try:
+            written = [writer.row(row) for row in rows if _is_inside(row[event], day)]
+        except Refused as error:
+            refusal = error
+            continue
+        after = [row for row in after if not _is_inside(row[event], day)] + written
+    if refusal is not None:
+        raise Refused(*refusal.args, after=writer.table(after))
+    return Expected(writer.table(after), window[1] - window[0])
 
 
 def _holds(test: Condition | None, source: Record | None, target: Record | None) -> bool:
