@@ -62,12 +62,11 @@ def main(archive: Path) -> None:
 
 def train() -> None:
     from dbt.cli.main import dbtRunner
-
-    from dbt_delta.session import spark
+    from pyspark.sql import SparkSession
 
     if not dbtRunner().invoke(["--quiet", "show", "--inline", "select 1"]).success:
         sys.exit(1)
-    session = spark.new_session({})
+    session = SparkSession.builder.getOrCreate()
     for statement in STATEMENTS.strip().splitlines():
         session.sql(statement).collect()
     process = session.sparkContext._gateway.proc

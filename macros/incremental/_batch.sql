@@ -62,9 +62,16 @@ from (
 where __dbt_rank = 1
 {%- endmacro %}
 
-{# One row: the batch's columns as a struct type. Plans only: nothing of the batch is read. #}
-{% macro get_batch_columns_sql(from) -%}
-select typeof(struct(batch.*)) as columns
+{#
+    One row: the batch's columns as a struct type. Plans only: nothing of the batch is read.
+    Expressions are planned with it, so that what they name is found, or Spark says what is not.
+#}
+{% macro get_batch_columns_sql(from, expressions={}) -%}
+select
+    typeof(struct(batch.*)) as columns
+    {%- for name, expression in expressions.items() %},
+    ({{ expression }}) as {{ dbt_delta._quoted('constraint ' ~ name) }}
+    {%- endfor %}
 from (select 1) as one
 left join {{ from }} as batch on false
 {%- endmacro %}

@@ -26,25 +26,25 @@
     {{- return(wanted) -}}
 {%- endmacro %}
 
-{% macro get_alter_columns_sql(target, changes) -%}
-    {%- set statements, added, dropped = [], [], [] -%}
+{# ALTER statements of the changes: {kept, dropped}. #}
+{% macro get_alter_columns_sql(existing, changes) -%}
+    {%- set table = 'alter table ' ~ dbt_delta._named(existing.relation) -%}
+    {%- set kept, added, dropped = [], [], [] -%}
     {%- for change in changes -%}
         {%- set column = dbt_delta._quoted_path(change.path) -%}
         {%- if change.kind == 'drop' -%}{%- do dropped.append(column) -%}
         {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ change.type) -%}
         {%- else -%}
-            {%- do statements.append(
-                'alter table ' ~ target.name ~ ' alter column ' ~ column ~ ' type ' ~ change.type
-            ) -%}
+            {%- do kept.append(table ~ ' alter column ' ~ column ~ ' type ' ~ change.type) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- if dropped -%}
-        {%- do statements.append('alter table ' ~ target.name ~ ' drop columns (' ~ dropped | join(', ') ~ ')') -%}
-    {%- endif -%}
     {%- if added -%}
-        {%- do statements.append('alter table ' ~ target.name ~ ' add columns (' ~ added | join(', ') ~ ')') -%}
+        {%- do kept.append(table ~ ' add columns (' ~ added | join(', ') ~ ')') -%}
     {%- endif -%}
-    {{- return(statements) -}}
+    {{- return({
+        'kept': kept,
+        'dropped': [table ~ ' drop columns (' ~ dropped | join(', ') ~ ')'] if dropped else [],
+    }) -}}
 {%- endmacro %}
 
 {% macro _described_changes(changes) -%}

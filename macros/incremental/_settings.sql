@@ -141,17 +141,21 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{% macro _warn_of_config(name) -%}
+{% macro _warn_of_config(name, key=none) -%}
     {#- The graph is one object for all models of a run. -#}
     {%- set warned = graph.setdefault('dbt_delta_warned', {}) -%}
-    {%- if name not in warned -%}
-        {%- do warned.update({name: true}) -%}
+    {%- set what = name if key is none else name ~ ' ' ~ key -%}
+    {%- if what not in warned -%}
+        {%- do warned.update({what: true}) -%}
         {%- set models = [] -%}
-        {%- for id in selected_resources if graph.nodes.get(id, {}).get('config', {}).get(name) -%}
-            {%- do models.append(graph.nodes[id].name) -%}
+        {%- for id in selected_resources -%}
+            {%- set value = graph.nodes.get(id, {}).get('config', {}).get(name) -%}
+            {%- if value and (key is none or key in value) -%}
+                {%- do models.append(graph.nodes[id].name) -%}
+            {%- endif -%}
         {%- endfor -%}
         {%- do exceptions.warn(
-            name ~ ' is for Databricks and has no effect here. Models: ' ~ models | sort | join(', ')
+            what ~ ' is for Databricks and has no effect here. Models: ' ~ models | sort | join(', ')
         ) -%}
     {%- endif -%}
 {%- endmacro %}

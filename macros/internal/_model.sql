@@ -46,7 +46,7 @@
 {# The SELECT of a model with an enforced contract: checked, its columns in the contract's order. #}
 {% macro _contracted(sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(sql) -}}{%- endif -%}
-    {{ get_assert_columns_equivalent(sql) }}
+    {%- do dbt_delta._check_contract(dbt_delta._columns_of(sql), sql) -%}
     {{- return(get_select_subquery(sql)) -}}
 {%- endmacro %}
 

@@ -51,20 +51,16 @@
     {%- endif -%}
     {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
     {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
-    {%- do dbt_delta._finish_build(this, layout) -%}
 {%- endmacro %}
 
 {# Brings an existing table up to date: looks, refuses, changes the schema, writes once. #}
 {% macro _increment(existing, sql, settings, layout) -%}
     {%- set target = dict(existing, name=dbt_delta._named(existing.relation)) -%}
     {%- do dbt_delta._validate_target(target, settings, layout) -%}
-    {%- set align = dbt_delta.get_align_sql(existing, layout)
-        if dbt_delta._flag('incremental_apply_config_changes', true) else [] -%}
+    {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
     {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
     {%- set batch = dbt_delta._stage(target, sql, settings, layout, bounded) -%}
-    {%- for statement in align + dbt_delta.get_alter_columns_sql(target, batch.changes) -%}
-        {%- do run_query(statement) -%}
-    {%- endfor -%}
+    {%- do dbt_delta._align(existing, promised, batch.changes) -%}
     {%- if dbt_delta._is_nothing(target, batch, settings) -%}
         {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
     {%- else -%}

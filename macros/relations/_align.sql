@@ -1,11 +1,21 @@
+{# Brings an existing table to its configuration, or refuses before the first change. #}
+{% macro _align(existing, layout, changes=[]) -%}
+    {%- if layout is not none -%}{%- do dbt_delta._check_rows(existing, layout, changes) -%}{%- endif -%}
+    {%- for statement in dbt_delta.get_align_sql(existing, layout, changes) -%}
+        {%- do run_query(statement) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
 {#
-    Statements that bring an existing table to what the configuration promises: properties,
-    clustering, comments. None when it is there already.
+    Statements that bring an existing table to what the configuration promises and the batch's
+    columns ask, in an order in which Delta takes them: a constraint or a cluster column goes before
+    its column, and comes after. None when all is there; with `layout` none columns only.
 #}
-{% macro get_align_sql(existing, layout) -%}
+{% macro get_align_sql(existing, layout, changes=[]) -%}
     {%- set table = 'alter table ' ~ dbt_delta._named(existing.relation) -%}
-    {%- set statements = [] -%}
-    {%- set properties = {} -%}
+    {%- set columns = dbt_delta.get_alter_columns_sql(existing, changes) -%}
+    {%- if layout is none -%}{{- return(columns.kept + columns.dropped) -}}{%- endif -%}
+    {%- set statements, properties = [], {} -%}
     {%- for key, value in layout.properties.items() -%}
         {%- if not dbt_delta._has_property(existing.properties, key, value) -%}
             {%- do properties.update({key: value}) -%}
@@ -16,6 +26,10 @@
             table ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(properties)
         ) -%}
     {%- endif -%}
+    {%- for name in dbt_delta._surplus_checks(existing, layout) -%}
+        {%- do statements.append(table ~ ' drop constraint if exists ' ~ dbt_delta._quoted(name)) -%}
+    {%- endfor -%}
+    {%- do statements.extend(columns.kept) -%}
     {%- if layout.clustering | map('lower') | list != existing.clustering | map('lower') | list
         and not existing.partitions -%}
         {%- do statements.append(
@@ -23,20 +37,33 @@
             ~ ('(' ~ dbt_delta._quoted_paths(layout.clustering) ~ ')' if layout.clustering else 'none')
         ) -%}
     {%- endif -%}
-    {{- return(statements + dbt_delta.get_comment_sql(existing, layout)) -}}
+    {%- do statements.extend(columns.dropped) -%}
+    {%- for name, expression in dbt_delta._missing_checks(existing, layout).items() -%}
+        {%- do statements.append(
+            table ~ ' add constraint ' ~ dbt_delta._quoted(name) ~ ' check (' ~ expression ~ ')'
+        ) -%}
+    {%- endfor -%}
+    {{- return(statements + dbt_delta.get_comment_sql(existing, layout, changes)) -}}
 {%- endmacro %}
 
-{% macro get_comment_sql(existing, layout) -%}
-    {%- set statements = [] -%}
-    {%- if layout.comment and layout.comment != existing.comment -%}
+{% macro get_comment_sql(existing, layout, changes=[]) -%}
+    {%- set statements, changed = [], [] -%}
+    {%- if layout.comment is not none and layout.comment != existing.comment -%}
         {%- do statements.append(
             'comment on table ' ~ dbt_delta._named(existing.relation)
             ~ ' is ' ~ dbt_delta._literal(layout.comment)
         ) -%}
     {%- endif -%}
-    {%- set changed = [] -%}
+    {%- set columns = existing.columns | list -%}
+    {%- for change in changes if change.path | length == 1 -%}
+        {%- if change.kind == 'add' -%}
+            {%- do columns.append({'name': change.path[0], 'comment': ''}) -%}
+        {%- elif change.kind == 'drop' -%}
+            {%- do columns.remove(dbt_delta._column(columns, change.path[0])) -%}
+        {%- endif -%}
+    {%- endfor -%}
     {%- for name, comment in layout.column_comments.items() -%}
-        {%- set column = dbt_delta._column(existing.columns, name) -%}
+        {%- set column = dbt_delta._column(columns, name) -%}
         {%- if column is not none and column.comment != comment -%}
             {%- do changed.append(
                 dbt_delta._quoted(column.name) ~ ' comment ' ~ dbt_delta._literal(comment)
@@ -51,7 +78,7 @@
     {{- return(statements) -}}
 {%- endmacro %}
 
-{# What a table that was just built still lacks: what CREATE TABLE AS cannot say. #}
+{# What a table that was just built still lacks: the one thing that CREATE TABLE AS cannot say. #}
 {% macro _finish_build(relation, layout) -%}
     {%- set feed = layout.properties.get('delta.enableChangeDataFeed') -%}
     {%- if feed is not none and 'delta.enableChangeDataFeed' not in dbt_delta._creation_properties(layout) -%}
@@ -59,12 +86,5 @@
             'alter table ' ~ dbt_delta._named(relation) ~ ' set tblproperties '
             ~ dbt_delta._literal_pairs({'delta.enableChangeDataFeed': feed})
         ) -%}
-    {%- endif -%}
-    {%- if layout.column_comments -%}
-        {%- set rows = run_query('describe extended ' ~ dbt_delta._named(relation)).rows -%}
-        {%- set built = dict(dbt_delta._described(rows), relation=relation) -%}
-        {%- for sql in dbt_delta.get_comment_sql(built, layout) -%}
-            {%- do run_query(sql) -%}
-        {%- endfor -%}
     {%- endif -%}
 {%- endmacro %}

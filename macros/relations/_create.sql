@@ -1,16 +1,15 @@
 {#
-    Builds the model's table from a SELECT, in one commit, whatever stands in its place: a Delta
-    table is replaced by a new version of itself; anything else stays until its successor is
+    Builds the model's table from a SELECT, in one commit, whatever stands in its place: a table
+    that can be is replaced by a new version of itself; anything else stays until its successor is
     whole, and then goes by two renames.
 #}
 {% macro _build_table(relation, sql, existing, layout) -%}
-    {%- set exists = existing is not none -%}
-    {%- set in_place = exists and dbt_delta._is_replaceable(existing, layout) -%}
-    {%- set beside = exists and not in_place -%}
+    {%- set in_place = existing is not none and dbt_delta._is_replaceable(existing, layout) -%}
+    {%- set beside = existing is not none and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
-    {%- do dbt_delta._name_layout(layout, sql) -%}
+    {%- set source = dbt_delta._prepare_source(sql, layout) -%}
     {%- call statement('main') -%}
-        {{ dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) }}
+        {{ dbt_delta.get_create_table_sql(successor, source, layout, replace=in_place) }}
     {%- endcall -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
@@ -18,14 +17,38 @@
     {%- if not in_place -%}
         {%- do dbt_delta._drop_leftovers(relation) -%}
     {%- endif -%}
+    {%- do dbt_delta._finish_build(relation, layout) -%}
+{%- endmacro %}
+
+{#
+    The SELECT that CREATE TABLE AS reads. Columns take their comments from a temporary view, as the
+    statement itself has no place for them. Names what the configuration asks of columns that the
+    SELECT does not give.
+#}
+{% macro _prepare_source(sql, layout) -%}
+    {%- set documented = layout.column_comments.values() | select | list | length > 0 -%}
+    {%- if not (layout.partitions or layout.clustering or layout.checks or documented) -%}
+        {{- return(sql) -}}
+    {%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql, layout.checks) -%}
+    {%- do dbt_delta._name_layout(layout, columns) -%}
+    {%- if not documented -%}{{- return(sql) -}}{%- endif -%}
+    {%- set view = dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented') -%}
+    {%- do run_query(dbt_delta.get_create_view_sql(
+        view, sql, columns, {'column_comments': layout.column_comments}, temporary=true
+    )) -%}
+    {{- return('select * from ' ~ view) -}}
+{%- endmacro %}
+
+{# The columns that a SELECT gives; plans it only. Fails where an expression does not fit them. #}
+{% macro _columns_of(sql, expressions={}) -%}
+    {{- return(dbt_delta._struct_fields(run_query(
+        dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')', expressions)
+    ).rows[0]['columns'])) -}}
 {%- endmacro %}
 
 {# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}
-{% macro _name_layout(layout, sql) -%}
-    {%- if not layout.partitions and not layout.clustering -%}{{- return(none) -}}{%- endif -%}
-    {%- set columns = dbt_delta._struct_fields(
-        run_query(dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')')).rows[0]['columns']
-    ) -%}
+{% macro _name_layout(layout, columns) -%}
     {%- for config_name, part in {'partition_by': 'partitions', 'liquid_clustered_by': 'clustering'}.items() -%}
         {%- set names = [] -%}
         {%- for name in layout[part] -%}
@@ -54,12 +77,15 @@
 
 {% macro get_create_table_sql(relation, sql, layout, replace=false) -%}
 create{{ ' or replace' if replace }} table {{ dbt_delta._named(relation) }}
-using delta
+using {{ layout.format }}
 {%- if layout.partitions %}
 partitioned by ({{ dbt_delta._quoted_list(layout.partitions) }})
 {%- endif %}
 {%- if layout.clustering %}
 cluster by ({{ dbt_delta._quoted_paths(layout.clustering) }})
+{%- endif %}
+{%- if layout.buckets.columns %}
+clustered by ({{ dbt_delta._quoted_list(layout.buckets.columns) }}) into {{ layout.buckets.count }} buckets
 {%- endif %}
 {%- if layout.options %}
 options {{ dbt_delta._literal_pairs(layout.options) }}
@@ -94,8 +120,9 @@ as
 {%- endmacro %}
 
 {#
-    Whether CREATE OR REPLACE can make this table of what is there. Delta refuses partitions for a
-    table that was ever clustered, and another location.
+    Whether CREATE OR REPLACE can make this table of what is there: one of the same format that
+    keeps versions. Delta refuses partitions for a table that was ever clustered, and another
+    location.
 #}
 {% macro _is_replaceable(existing, layout) -%}
     {%- set was_clustered = dbt_delta._has_property(
@@ -106,7 +133,8 @@ as
     ) -%}
     {{- return(
         existing.type == 'table'
-        and existing.provider == 'delta'
+        and existing.provider == layout.format
+        and layout.format in ('delta', 'iceberg')
         and not (was_clustered and layout.partitions)
         and not moves
     ) -}}

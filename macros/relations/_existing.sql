@@ -1,6 +1,6 @@
 {#
     What the catalog holds under a relation's name, or none: {type: table or view, provider,
-    columns: [{name, type, comment}], partitions, clustering, comment, location, properties,
+    columns: [{name, type, comment}], partitions, clustering, comment, location, owner, properties,
     listed}. One statement where dbt's listing has the relation; where it has not, the catalog is
     asked again, as a listing may have failed or be old: `listed` is then false.
 #}
@@ -9,15 +9,7 @@
     {%- if cached is none and not dbt_delta._is_in_catalog(relation) -%}
         {{- return(none) -}}
     {%- endif -%}
-    {%- set rows = run_query('describe extended ' ~ dbt_delta._named(relation)).rows -%}
-    {%- set found = dbt_delta._described(rows) -%}
-    {%- if 'more fields' in found.columns | map(attribute='type') | join -%}
-        {#- DESCRIBE cuts wide structs short. -#}
-        {%- set whole = run_query(dbt_delta.get_batch_columns_sql(dbt_delta._named(relation))).rows[0]['columns'] -%}
-        {%- for column in dbt_delta._struct_fields(whole) -%}
-            {%- do found.columns[loop.index0].update({'type': column.type}) -%}
-        {%- endfor -%}
-    {%- endif -%}
+    {%- set found = dbt_delta._describe(relation) -%}
     {%- set known = api.Relation.create(
         schema=relation.schema, identifier=relation.identifier, type=found.type
     ) -%}
@@ -25,6 +17,19 @@
         {%- do adapter.cache_added(known) -%}
     {%- endif -%}
     {%- do found.update({'listed': cached is not none, 'relation': known}) -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{% macro _describe(relation) -%}
+    {%- set found = dbt_delta._described(
+        run_query('describe extended ' ~ dbt_delta._named(relation)).rows
+    ) -%}
+    {%- if 'more fields' in found.columns | map(attribute='type') | join -%}
+        {#- DESCRIBE cuts wide structs short. -#}
+        {%- for column in dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation)) -%}
+            {%- do found.columns[loop.index0].update({'type': column.type}) -%}
+        {%- endfor -%}
+    {%- endif -%}
     {{- return(found) -}}
 {%- endmacro %}
 
@@ -76,6 +81,7 @@
         'clustering': clustering,
         'comment': details.get('Comment', ''),
         'location': details.get('Location', ''),
+        'owner': details.get('Owner', ''),
         'properties': properties,
     }) -}}
 {%- endmacro %}

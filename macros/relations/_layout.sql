@@ -1,6 +1,7 @@
 {#
-    What the model's configuration promises of its table: {partitions, clustering, location,
-    comment, column_comments, properties, defaults, checks, options}. Contradictions are errors.
+    What the model's configuration promises of its table: {format, partitions, clustering, buckets,
+    location, comment, column_comments, properties, defaults, checks, follows_checks, options}.
+    Contradictions are errors. A comment is none where persist_docs does not speak of it.
 #}
 {% macro _layout(relation) -%}
     {%- set partitions = dbt_delta._names(config.get('partition_by')) -%}
@@ -21,27 +22,57 @@
             ~ ' exclude each other. Remove one.'
         ) -%}
     {%- endif -%}
-    {%- set docs = config.get('persist_docs') or {} -%}
-    {%- if docs is not mapping -%}
-        {%- do dbt_delta._refuse(
-            "persist_docs is " ~ docs ~ "; it takes a mapping such as {relation: true, columns: true}."
+    {%- set format = dbt_delta._format() -%}
+    {%- set layout = dict(
+        dbt_delta._docs(),
+        format=format,
+        partitions=partitions,
+        clustering=clustering,
+        buckets=dbt_delta._buckets(format),
+        location=dbt_delta._location(relation),
+        properties=dbt_delta._properties(format),
+        defaults={},
+        checks=dbt_delta._checks(),
+        follows_checks=dbt_delta._has_constraints(),
+        options=config.get('options') or {},
+    ) -%}
+    {%- if layout.checks and format != 'delta' -%}
+        {%- do exceptions.warn(
+            'Constraints ' ~ layout.checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
+            ~ ' are not enforced: file_format ' ~ format ~ ' cannot. Use delta.'
         ) -%}
+        {%- do layout.update({'checks': {}}) -%}
     {%- endif -%}
+    {{- return(layout) -}}
+{%- endmacro %}
+
+{% macro _format() -%}
+    {{- return(config.get('file_format') or 'delta') -}}
+{%- endmacro %}
+
+{# Comments that persist_docs asks for: {comment, column_comments}. #}
+{% macro _docs() -%}
+    {%- set docs = config.get('persist_docs') or {} -%}
     {%- set comments = {} -%}
-    {%- for column in (model.columns.values() if docs.get('columns') else []) if column.description -%}
-        {%- do comments.update({column.name: column.description | trim}) -%}
+    {%- for column in (model.columns.values() if docs.get('columns') else []) -%}
+        {%- do comments.update({column.name: (column.description or '') | trim}) -%}
     {%- endfor -%}
     {{- return({
-        'partitions': partitions,
-        'clustering': clustering,
-        'location': dbt_delta._location(relation),
-        'comment': (model.description | trim) if docs.get('relation') else '',
+        'comment': (model.description or '') | trim if docs.get('relation') else none,
         'column_comments': comments,
-        'properties': config.get('tblproperties') or {},
-        'defaults': {},
-        'checks': dbt_delta._checks(),
-        'options': config.get('options') or {},
     }) -}}
+{%- endmacro %}
+
+{% macro _buckets(format) -%}
+    {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
+    {%- if columns and format == 'delta' -%}
+        {%- do dbt_delta._refuse(
+            'clustered_by ' ~ columns ~ ' asks for buckets, which Delta has not. Use liquid_clustered_by.'
+        ) -%}
+    {%- elif columns and not count -%}
+        {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ ' needs buckets: how many.') -%}
+    {%- endif -%}
+    {{- return({'columns': columns, 'count': count}) -}}
 {%- endmacro %}
 
 {% macro _location(relation) -%}
@@ -54,37 +85,65 @@
 {%- endmacro %}
 
 {#
-    CHECK and NOT NULL constraints of an enforced contract as name: expression. Delta takes them in
-    the statement that creates the table, so that a violating build leaves nothing behind; ALTER
-    TABLE .. SET NOT NULL it refuses always.
+    The table properties of the configuration, without those that mean something to Databricks only,
+    which open-source Delta refuses, and without constraints, which have rules of their own.
 #}
-{% macro _checks() -%}
-    {%- set checks = {} -%}
-    {%- if not config.get('contract', {}).enforced -%}{{- return(checks) -}}{%- endif -%}
-    {%- for column in model.columns.values() -%}
-        {%- for constraint in column.constraints -%}
-            {%- do dbt_delta._add_check(checks, constraint, [column.name]) -%}
-        {%- endfor -%}
+{% macro _properties(format) -%}
+    {%- set given = config.get('tblproperties') or {} -%}
+    {%- if given is not mapping -%}
+        {%- do dbt_delta._refuse("tblproperties is " ~ given ~ "; it takes a mapping such as {key: value}.") -%}
+    {%- endif -%}
+    {%- set properties = {} -%}
+    {%- for key, value in given.items() if not key.startswith('delta.constraints.') -%}
+        {%- set name = key[6:] | lower if key.lower().startswith('delta.') else none -%}
+        {%- if format != 'delta' or name is none or dbt_delta._is_known_property(name) -%}
+            {%- do properties.update({key: value}) -%}
+        {%- elif name in dbt_delta._databricks_properties() -%}
+            {%- do dbt_delta._warn_of_config('tblproperties', key) -%}
+        {%- else -%}
+            {%- do dbt_delta._refuse(
+                "tblproperties has '" ~ key ~ "', which Delta does not know. Correct it, or give a property "
+                ~ "of your own a name that does not begin with 'delta.'."
+            ) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {%- for constraint in model.constraints -%}
-        {%- do dbt_delta._add_check(checks, constraint, constraint.columns) -%}
-    {%- endfor -%}
-    {{- return(checks) -}}
+    {{- return(properties) -}}
 {%- endmacro %}
 
-{% macro _add_check(checks, constraint, columns) -%}
-    {%- if constraint.type == 'not_null' -%}
-        {%- for column in columns -%}
-            {%- do checks.update({
-                constraint.name or ('not_null_' ~ local_md5(column | lower)[:10]):
-                    dbt_delta._quoted(column) ~ ' is not null'
-            }) -%}
-        {%- endfor -%}
-    {%- elif constraint.type == 'check' -%}
-        {%- do checks.update({
-            constraint.name or ('check_' ~ local_md5(constraint.expression)[:10]): constraint.expression
-        }) -%}
-    {%- endif -%}
+{# Whether open-source Delta takes `delta.<name>`; the list is DeltaConfigs of Delta 4.4. #}
+{% macro _is_known_property(name) -%}
+    {{- return(
+        name.startswith(('feature.', 'universalformat.'))
+        or name in (
+            'appendonly', 'autooptimize', 'autooptimize.autocompact', 'autooptimize.optimizewrite',
+            'casticebergtimetype', 'checkpoint.writestatsasjson', 'checkpoint.writestatsasstruct',
+            'checkpointinterval', 'checkpointpolicy', 'checkpointretentionduration',
+            'columnmapping.maxcolumnid', 'columnmapping.mode',
+            'compatibility.symlinkformatmanifest.enabled',
+            'coordinatedcommits.commitcoordinator-preview',
+            'coordinatedcommits.commitcoordinatorconf-preview',
+            'coordinatedcommits.tableconf-preview', 'dataskippingnumindexedcols',
+            'dataskippingstatscolumns', 'dataskippingstringprefixlength',
+            'deletedfileretentionduration', 'dropfeaturetruncatehistory.retentionduration',
+            'enablechangedatacapture', 'enablechangedatafeed', 'enabledeletionvectors',
+            'enableexpiredlogcleanup', 'enablefullretentionrollback', 'enableicebergcompatv1',
+            'enableicebergcompatv2', 'enableicebergcompatv3', 'enableincommittimestamps',
+            'enablematerializepartitioncolumnsfeature', 'enablerowtracking', 'enabletypewidening',
+            'enablevariantshredding', 'ignoreicebergbucketpartition', 'ignoreprotocoldefaults',
+            'isolationlevel', 'logretentionduration', 'minreaderversion', 'minwriterversion',
+            'parquet.format.version', 'randomizefileprefixes', 'randomprefixlength',
+            'requirecheckpointprotectionbeforeversion', 'sampleretentionduration',
+            'settransactionretentionduration', 'writepartitioncolumnstoparquet',
+        )
+    ) -}}
+{%- endmacro %}
+
+{% macro _databricks_properties() -%}
+    {{- return((
+        'targetfilesize', 'tunefilesizesforrewrites', 'parquet.compression.codec',
+        'workloadbasedcolumns.optimizerstatistics', 'enablepredictiveoptimization',
+        'rowtrackingpropagation', 'enableoptimizewritefordeletes',
+    )) -}}
 {%- endmacro %}
 
 {# A boolean config, which YAML and Jinja may give as text too. #}

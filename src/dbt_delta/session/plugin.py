@@ -12,6 +12,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt_delta.session import catalog
+
 TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
 SESSION = "session"
@@ -51,6 +53,7 @@ def install() -> None:
     _replace_connections(SparkConnectionManager)
     _add_python_models()
     _compare_event_times_as_timestamps()
+    catalog.describe_relations()
 
 
 def _replace_connections(manager: Any) -> None:

@@ -93,7 +93,6 @@ def test_change_feed_and_column_mapping_are_not_created_together(macros) -> None
         ({"partition_by": "a", "liquid_clustered_by": "b"}, "exclude each other"),
         ({"liquid_clustered_by": list("abcde")}, "at most four"),
         ({"liquid_clustered_by": "a", "zorder": "b"}, "exclude each other"),
-        ({"persist_docs": True}, "takes a mapping"),
     ],
 )
 def test_refused_layout(macros, config: dict[str, Any], message: str) -> None:

@@ -1,0 +1,41 @@
+{% materialization clone, adapter='spark' -%}
+    {{ return(dbt_delta.build_clone()) }}
+{%- endmaterialization %}
+
+{#
+    A clone of the same relation of another state (`dbt clone --state`): of a Delta table a shallow
+    clone, of anything else a view. One that is there stays, unless --full-refresh is given; it
+    is then replaced by two renames, as Delta clones onto nothing but an empty table.
+#}
+{% macro build_clone() -%}
+    {%- if not defer_relation -%}
+        {%- do log('No relation found in state manifest for ' ~ model.unique_id, info=true) -%}
+        {{- return({'relations': []}) -}}
+    {%- endif -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- set is_same = dbt_delta._named(defer_relation) | lower == dbt_delta._named(this) | lower -%}
+    {%- if is_same or (existing is not none and not flags.FULL_REFRESH) -%}
+        {%- do log('Relation ' ~ this ~ (' is its own source' if is_same else ' already exists'), info=true) -%}
+        {{- return({'relations': []}) -}}
+    {%- endif -%}
+    {%- set source = dbt_delta._existing(defer_relation) -%}
+    {%- if source is none -%}
+        {%- do dbt_delta._refuse(
+            defer_relation ~ ', which the state has for ' ~ model.name ~ ', is not in the catalog. '
+            ~ 'Build it there first, or give --state the manifest of another target.'
+        ) -%}
+    {%- endif -%}
+    {%- if source.type == 'view' or source.provider != 'delta' or not can_clone_table() -%}
+        {%- do dbt_delta._build_view(existing, 'select * from ' ~ dbt_delta._named(defer_relation)) -%}
+        {{- return({'relations': [this.incorporate(type='view')]}) -}}
+    {%- endif -%}
+    {%- set successor = this if existing is none else dbt_delta._beside(this, 'new') -%}
+    {%- call statement('main') -%}
+        {{ dbt_delta.get_create_clone_sql(successor, source) }}
+    {%- endcall -%}
+    {%- if existing is not none -%}
+        {%- do dbt_delta._swap(existing, successor) -%}
+    {%- endif -%}
+    {%- do dbt_delta._drop_leftovers(this) -%}
+    {{- return({'relations': [this.incorporate(type='table')]}) -}}
+{%- endmacro %}

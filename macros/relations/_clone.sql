@@ -1,0 +1,16 @@
+{#
+    A shallow clone reads its source's files, and those of what its source was cloned from: a VACUUM
+    there breaks it. The table says where they are, nearest first.
+#}
+{% macro get_create_clone_sql(relation, source) -%}
+create table {{ dbt_delta._named(relation) }}
+shallow clone {{ dbt_delta._named(source.relation) }}
+tblproperties {{ dbt_delta._literal_pairs({'dbt_delta.clone_of': dbt_delta._clone_sources(source)}) }}
+{%- endmacro %}
+
+{% macro _clone_sources(source) -%}
+    {%- set further = modules.re.search('(?:^|,)dbt_delta\\.clone_of=((?:`(?:[^`]|``)*`| < |\\.)+)', source.properties) -%}
+    {{- return(
+        dbt_delta._named(source.relation) ~ (' < ' ~ further.group(1) if further else '')
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,159 @@
+{#
+    CHECK and NOT NULL constraints of the configuration as name: expression, all of them CHECKs of
+    Delta, which it takes in the statement that creates the table: a violating build leaves nothing
+    behind. NOT NULL as such comes only with a list of columns, which no CREATE TABLE AS may have,
+    and ALTER TABLE .. SET NOT NULL is refused always.
+#}
+{% macro _checks() -%}
+    {%- set checks, unenforced = {}, [] -%}
+    {%- for key, expression in (config.get('tblproperties') or {}).items() if key.startswith('delta.constraints.') -%}
+        {%- do checks.update({key[18:] | lower: expression | string}) -%}
+    {%- endfor -%}
+    {%- for constraint in dbt_delta._promised_constraints() -%}
+        {%- if constraint.type == 'not_null' -%}
+            {%- for column in constraint.columns -%}
+                {%- do dbt_delta._add_check(
+                    checks,
+                    constraint.name if constraint.columns | length == 1 else none,
+                    'not_null_' ~ (
+                        column | lower if modules.re.match('\\w+$', column) else local_md5(column | lower)[:10]
+                    ),
+                    dbt_delta._quoted(column) ~ ' is not null',
+                ) -%}
+            {%- endfor -%}
+        {%- elif constraint.type == 'check' -%}
+            {%- set expression = (constraint.expression or '') | trim -%}
+            {%- do dbt_delta._add_check(
+                checks, constraint.name, 'check_' ~ local_md5(expression)[:10], expression
+            ) -%}
+        {%- elif constraint.type == 'custom' -%}
+            {%- do dbt_delta._refuse(
+                "Constraint " ~ (constraint.name or constraint.expression) ~ " is of type custom; Delta enforces "
+                ~ "check and not_null. Write it as one of them."
+            ) -%}
+        {%- else -%}
+            {%- do unenforced.append(constraint) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {#- Only warns, as dbt does: warn_unenforced and warn_unsupported silence it. -#}
+    {%- do adapter.render_raw_model_constraints(raw_constraints=unenforced) if unenforced -%}
+    {{- return(checks) -}}
+{%- endmacro %}
+
+{% macro _has_constraints() -%}
+    {{- return(
+        config.get('contract', {}).enforced is true or dbt_delta._flag('persist_constraints')
+    ) -}}
+{%- endmacro %}
+
+{# Constraints of model and columns, each {type, name, expression, columns} and what dbt adds. #}
+{% macro _promised_constraints() -%}
+    {%- set constraints = [] -%}
+    {%- if not dbt_delta._has_constraints() -%}{{- return(constraints) -}}{%- endif -%}
+    {%- set legacy = dbt_delta._flag('persist_constraints') -%}
+    {%- for column in model.columns.values() -%}
+        {%- set meta = (column.get('meta') or {}).get('constraint') if legacy else none -%}
+        {%- if meta and meta is string and meta != 'not_null' -%}
+            {%- do dbt_delta._refuse(
+                'Invalid constraint for column ' ~ column.name ~ ". Only `not_null` is supported. It is '" ~ meta ~ "'."
+            ) -%}
+        {%- endif -%}
+        {%- set of_column = ([{'type': meta} if meta is string else meta] if meta else column.constraints) or [] -%}
+        {%- for constraint in of_column -%}
+            {%- do constraints.append(dict(constraint, columns=[column.name])) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set meta = (model.get('meta') or {}).get('constraints') if legacy else none -%}
+    {%- for constraint in (meta if meta else model.constraints) or [] -%}
+        {%- if constraint.get('type') -%}
+            {%- do constraints.append(constraint) -%}
+        {%- elif not constraint.get('name') -%}
+            {%- do dbt_delta._refuse('Invalid check constraint name: ' ~ constraint ~ ' has none.') -%}
+        {%- elif not constraint.get('condition') -%}
+            {%- do dbt_delta._refuse('Invalid check constraint condition: ' ~ constraint.name ~ ' has none.') -%}
+        {%- else -%}
+            {%- do constraints.append(
+                {'type': 'check', 'name': constraint.name, 'expression': constraint.condition}
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(constraints) -}}
+{%- endmacro %}
+
+{% macro _add_check(checks, given_name, own_name, expression) -%}
+    {%- set name = (given_name or own_name) | lower -%}
+    {%- if not expression -%}
+        {%- do dbt_delta._refuse('Constraint ' ~ name ~ ' has no expression.') -%}
+    {%- elif checks.get(name, expression) != expression -%}
+        {%- do dbt_delta._refuse(
+            'Two constraints have the name ' ~ name ~ ': ' ~ checks[name] ~ ', and ' ~ expression ~ '. Rename one.'
+        ) -%}
+    {%- elif modules.re.search('(?i)\\bselect\\b', modules.re.sub("'(?:[^'\\\\]|\\\\.)*'|`[^`]*`", '', expression)) -%}
+        {#- Delta takes it, and then refuses every write. -#}
+        {%- do dbt_delta._refuse(
+            'Constraint ' ~ name ~ ' holds a subquery: ' ~ expression ~ '. Delta checks each row by itself; '
+            ~ 'write a test for it.'
+        ) -%}
+    {%- endif -%}
+    {%- do checks.update({name: expression}) -%}
+{%- endmacro %}
+
+{# Constraints of an existing table that are to go: not promised any more, or with another text. #}
+{% macro _surplus_checks(existing, layout) -%}
+    {%- set surplus = [] -%}
+    {%- for name in dbt_delta._constraint_names(existing.properties) -%}
+        {%- if layout.follows_checks and name not in layout.checks or (
+            name in layout.checks
+            and not dbt_delta._has_property(existing.properties, 'delta.constraints.' ~ name, layout.checks[name])
+        ) -%}
+            {%- do surplus.append(name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(surplus) -}}
+{%- endmacro %}
+
+{# Constraints that an existing table lacks, as name: expression. #}
+{% macro _missing_checks(existing, layout) -%}
+    {%- set missing = {} -%}
+    {%- for name, expression in layout.checks.items()
+        if not dbt_delta._has_property(existing.properties, 'delta.constraints.' ~ name, expression) -%}
+        {%- do missing.update({name: expression}) -%}
+    {%- endfor -%}
+    {{- return(missing) -}}
+{%- endmacro %}
+
+{% macro _constraint_names(properties) -%}
+    {{- return(modules.re.findall('(?:^|,)delta\\.constraints\\.([^=]+)=', properties)) -}}
+{%- endmacro %}
+
+{# Refuses constraints that rows of the table violate, before anything is altered. #}
+{% macro _check_rows(existing, layout, changes) -%}
+    {%- set missing = dbt_delta._missing_checks(existing, layout) -%}
+    {%- if not missing -%}{{- return(none) -}}{%- endif -%}
+    {%- set found = run_query(dbt_delta.get_violations_sql(existing, missing, changes)).rows[0] -%}
+    {%- for name, expression in missing.items() -%}
+        {%- set count, example = found[2 * loop.index0], found[2 * loop.index0 + 1] -%}
+        {%- if count | int > 0 -%}
+            {%- do dbt_delta._refuse(
+                'CHECK constraint ' ~ name ~ ' (' ~ expression ~ ') is violated by ' ~ count ~ ' of the rows in '
+                ~ dbt_delta._named(existing.relation) ~ ', for example by ' ~ example
+                ~ '. Nothing was changed. Correct the rows, or remove the constraint.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# For each constraint how many rows of a table violate it, and one of them; NULL violates. #}
+{% macro get_violations_sql(existing, checks, changes) -%}
+    {%- set added, counts = ['*'], [] -%}
+    {%- for change in changes if change.kind == 'add' and change.path | length == 1 -%}
+        {%- do added.append('cast(null as ' ~ change.type ~ ') as ' ~ dbt_delta._quoted(change.path[0])) -%}
+    {%- endfor -%}
+    {%- for expression in checks.values() -%}
+        {%- set violated = '(' ~ expression ~ ') is not true' -%}
+        {%- do counts.append('count_if(' ~ violated ~ ')') -%}
+        {%- do counts.append("first(to_json(struct(*), map('ignoreNullFields', 'false'))) filter (where " ~ violated ~ ')') -%}
+    {%- endfor -%}
+select {{ counts | join(',\n    ') }}
+from (select {{ added | join(', ') }} from {{ dbt_delta._named(existing.relation) }})
+{%- endmacro %}

@@ -1,0 +1,30 @@
+{# CREATE OR REPLACE VIEW with comments and properties; `columns` are needed for comments on them. #}
+{% macro get_create_view_sql(name, sql, columns, promises, temporary=false) -%}
+{%- set listed = [] -%}
+{%- for column in columns -%}
+    {%- set comment = dbt_delta._comment_of(column.name, promises.column_comments) -%}
+    {%- do listed.append(
+        dbt_delta._quoted(column.name) ~ (' comment ' ~ dbt_delta._literal(comment) if comment else '')
+    ) -%}
+{%- endfor -%}
+create or replace {{ 'temporary ' if temporary }}view {{ name }}
+{%- if listed %} (
+    {{ listed | join(',\n    ') }}
+)
+{%- endif %}
+{%- if promises.comment %}
+comment {{ dbt_delta._literal(promises.comment) }}
+{%- endif %}
+{%- if promises.properties %}
+tblproperties {{ dbt_delta._literal_pairs(promises.properties) }}
+{%- endif %}
+as
+{{ sql }}
+{%- endmacro %}
+
+{% macro _comment_of(name, comments) -%}
+    {%- for column, comment in comments.items() if column | lower == name | lower -%}
+        {{- return(comment) -}}
+    {%- endfor -%}
+    {{- return('') -}}
+{%- endmacro %}

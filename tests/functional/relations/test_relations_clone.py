@@ -1,0 +1,118 @@
+"""dbt clone: twice, over what is there, of every kind; a clone says whose files it reads."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import Invocation, Project
+
+SOURCES = {
+    "models/t.sql": "{{ config(materialized='table') }} select 1 as id",
+    "models/i.sql": "{{ config(materialized='incremental', unique_key='id') }} select 2 as id",
+    "models/v.sql": "{{ config(materialized='view') }} select 3 as id",
+    "models/p.sql": "{{ config(materialized='table', file_format='parquet') }} select 4 as id",
+    "seeds/s.csv": "id\n5\n",
+    "snapshots/h.sql": """
+        {% snapshot h %}
+            {{ config(unique_key='id', strategy='check', check_cols=['id']) }}
+            select * from {{ ref('t') }}
+        {% endsnapshot %}
+    """,
+}
+NAMES = ["h", "i", "p", "s", "t", "v"]
+
+
+@pytest.fixture
+def cloned(project: Project) -> "Cloned":
+    return Cloned(project)
+
+
+class Cloned:
+    """A project whose target schema clones the schema that it first built."""
+
+    def __init__(self, project: Project) -> None:
+        self.project, self.source = project, project.schema
+        project.write(SOURCES)
+        project.dbt("build")
+        self.state = project.path / "state"
+        (project.path / "target").rename(self.state)
+        self.into("dev")
+
+    def into(self, suffix: str) -> None:
+        profiles = self.project.path / "profiles.yml"
+        schema = f"{self.source}_{suffix}"
+        text = profiles.read_text().replace(
+            f"schema: {self.project.schema}\n", f"schema: {schema}\n"
+        )
+        profiles.write_text(text)
+        self.project.schema = schema
+
+    def clone(self, *arguments: str, state: Path | None = None, **options: Any) -> Invocation:
+        return self.project.dbt("clone", "--state", str(state or self.state), *arguments, **options)
+
+    def ids(self) -> dict[str, list[int]]:
+        return {name: [row["id"] for row in self.project.rows(name)] for name in NAMES}
+
+    def property(self, name: str) -> str:
+        rows = self.project.sql(f"show tblproperties {self.project.relation(name)}")
+        return {row.key: row.value for row in rows}.get("dbt_delta.clone_of", "")
+
+
+def test_clone_twice_and_again(cloned: Cloned) -> None:
+    expected = {"h": [1], "i": [2], "p": [4], "s": [5], "t": [1], "v": [3]}
+    cloned.clone()
+    assert cloned.ids() == expected
+    for name in ("h", "i", "s", "t"):
+        assert cloned.property(name) == f"`{cloned.source}`.`{name}`"
+        assert cloned.project.history(name)[0]["operation"] == "CLONE"
+    kinds = {row.viewName for row in cloned.project.sql("show views in {schema}")}
+    assert kinds == {"v", "p"}
+    before = {name: cloned.project.version(name) for name in ("h", "i", "s", "t")}
+
+    # Again: all of it is there.
+    assert "already exists" in cloned.clone().output
+    assert {name: cloned.project.version(name) for name in before} == before
+
+    # Its own changes go, the source keeps its rows, nothing is left behind.
+    cloned.project.sql(f"insert into {cloned.project.relation('t')} values (9)")
+    cloned.clone("--full-refresh")
+    assert cloned.ids() == expected
+    listed = sorted(row.tableName for row in cloned.project.sql("show tables in {schema}"))
+    assert listed == NAMES
+
+    # Over relations of other kinds.
+    cloned.project.write(
+        {
+            "models/t.sql": "{{ config(materialized='view') }} select 7 as id",
+            "models/v.sql": "{{ config(materialized='table') }} select 7 as id",
+        }
+    )
+    cloned.project.dbt("run", "-s", "t", "v")
+    cloned.clone("--full-refresh")
+    assert cloned.ids() == expected
+
+    # A clone of clones names all whose files it reads.
+    cloned.project.write(SOURCES)
+    cloned.project.dbt("parse")
+    state = cloned.project.path / "state2"
+    (cloned.project.path / "target").rename(state)
+    first = f"`{cloned.project.schema}`.`t` < `{cloned.source}`.`t`"
+    cloned.into("dev2")
+    cloned.clone("-s", "t", state=state)
+    assert cloned.property("t") == first
+
+
+def test_a_run_on_a_clone_leaves_its_source_alone(cloned: Cloned) -> None:
+    cloned.clone()
+    cloned.project.write({"models/i.sql": SOURCES["models/i.sql"].replace("2 as id", "8 as id")})
+    cloned.project.dbt("run", "-s", "i")
+    assert cloned.ids()["i"] == [2, 8]
+    source = cloned.project.sql(f"select id from `{cloned.source}`.`i`")
+    assert [row.id for row in source] == [2]
+
+
+def test_a_missing_source_is_named(cloned: Cloned) -> None:
+    cloned.project.sql(f"drop table `{cloned.source}`.`t`")
+    refused = cloned.clone("-s", "t", check=False).output
+    assert f"{cloned.source}.t, which the state has for t, is not in the catalog." in refused

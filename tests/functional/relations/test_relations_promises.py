@@ -1,0 +1,188 @@
+"""Properties, clustering and comments: on a first build, on a rebuild and on every later run."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import Project
+
+DOCS = "persist_docs={'relation': true, 'columns': true}"
+FIRST = "select 1 as id, named_struct('a', 1) as s, 'x' as `order`"
+
+
+def model(kind: str, config: str = "", select: str = FIRST) -> str:
+    key = ", unique_key='id'" if kind == "incremental" else ""
+    return f"{{{{ config(materialized='{kind}'{key}{', ' + config if config else ''}) }}}} {select}"
+
+
+def docs(text: str, id_text: str, name: str = "m") -> str:
+    return f"""
+    models:
+      - name: {name}
+        description: {json.dumps(text)}
+        columns:
+          - {{name: ID, description: {json.dumps(id_text)}}}
+          - {{name: s, description: "a struct"}}
+          - {{name: not_there, description: "none"}}
+    """
+
+
+def described(project: Project, name: str = "m") -> dict[str, Any]:
+    """The comments that Spark shows: of the table under "", of columns under their names."""
+    rows = project.sql(f"describe extended {project.relation(name)}")
+    end = next(n for n, row in enumerate(rows) if not row.col_name)
+    comments = {row.col_name: row.comment for row in rows[:end]}
+    return {"": next((r.data_type for r in rows[end:] if r.col_name == "Comment"), ""), **comments}
+
+
+def properties(project: Project, name: str = "m") -> dict[str, str]:
+    rows = project.sql(f"show tblproperties {project.relation(name)}")
+    return {row.key: row.value for row in rows}
+
+
+def operations(project: Project, since: int, name: str = "m") -> list[str]:
+    """The operations after a version, oldest first."""
+    return [h["operation"] for h in project.history(name) if h["version"] > since][::-1]
+
+
+@pytest.mark.parametrize("kind", ["table", "incremental", "view"])
+def test_comments(project: Project, kind: str) -> None:
+    text = 'it\'s \\ "all" ${x}\nof it'
+    project.write(
+        {
+            "models/m.sql": model(kind, DOCS) + ";\n-- the end",
+            "models/s.yml": docs(text, "first"),
+        }
+    )
+    project.dbt("run")
+    expected = {"": text, "id": "first", "s": "a struct"}
+    assert {k: v for k, v in described(project).items() if v} == expected
+    if kind != "view":
+        assert len(project.history("m")) == 1
+    project.dbt("run")
+    if kind != "view":
+        assert len(project.history("m")) == 2
+
+    project.write({"models/s.yml": docs("", "second")})
+    project.dbt("run")
+    assert {k: v for k, v in described(project).items() if v} == {"id": "second", "s": "a struct"}
+    if kind == "incremental":
+        assert operations(project, 1)[-1] == "MERGE"
+        assert len(operations(project, 1)) == 3  # one for the table, one for its columns
+        settled = project.version("m")
+        project.dbt("run")
+        assert operations(project, settled) == ["MERGE"]
+
+
+def test_a_new_column_comes_with_its_comment(project: Project) -> None:
+    config = DOCS + ", on_schema_change='append_new_columns'"
+    project.write({"models/m.sql": model("incremental", config, "select 1 as id")})
+    project.write({"models/s.yml": docs("t", "i")})
+    project.dbt("run")
+    project.write(
+        {"models/m.sql": model("incremental", config, "select 1 as id, named_struct('a', 1) as s")}
+    )
+    project.dbt("run")
+    assert described(project) == {"": "t", "id": "i", "s": "a struct"}
+
+
+@pytest.mark.parametrize("kind", ["table", "incremental"])
+def test_properties_and_clustering_follow(project: Project, kind: str) -> None:
+    changes = "'delta.enableChangeDataFeed': true"
+    project.write(
+        {
+            "models/m.sql": model(
+                kind, f"tblproperties={{'mine': 'a', {changes}}}, liquid_clustered_by='ID'"
+            )
+        }
+    )
+    project.dbt("run")
+    found = properties(project)
+    assert found["mine"] == "a"
+    assert found["delta.enableChangeDataFeed"] == "true"
+    assert found["clusteringColumns"] == '[["id"]]'
+    assert len(project.history("m")) == 1
+    project.dbt("run")
+    assert len(project.history("m")) == 2
+    changed = project.sql(f"select * from table_changes('{project.schema}.m', 0)")
+    assert min(row["_commit_version"] for row in changed) == 0
+
+    project.write(
+        {
+            "models/m.sql": model(
+                kind, f"tblproperties={{'mine': 'b', {changes}}}, liquid_clustered_by=['s.a', 'id']"
+            )
+        }
+    )
+    project.dbt("run")
+    assert properties(project)["mine"] == "b"
+    assert properties(project)["clusteringColumns"] == '[["s","a"],["id"]]'
+    settled = project.version("m")
+    project.dbt("run")
+    assert project.version("m") == settled + 1
+    project.write({"models/m.sql": model(kind)})
+    project.dbt("run")
+    assert properties(project).get("clusteringColumns", "[]") == "[]"
+    assert project.version("m") > settled + 1
+
+
+def test_change_feed_with_column_mapping(project: Project) -> None:
+    both = (
+        "tblproperties={'delta.enableChangeDataFeed': 'true', 'delta.columnMapping.mode': 'name'}"
+    )
+    for kind in ("table", "incremental"):
+        project.write({f"models/{kind}.sql": model(kind, both)})
+    for _ in range(2):
+        project.dbt("run")
+        for kind in ("table", "incremental"):
+            found = properties(project, kind)
+            assert found["delta.enableChangeDataFeed"] == "true"
+            assert found["delta.columnMapping.mode"] == "name"
+
+
+def test_view_has_properties(project: Project) -> None:
+    config = "tblproperties={'mine': 'a', 'delta.appendOnly': 'true'}"
+    project.write({"models/m.sql": model("view", config)})
+    project.dbt("run")
+    assert properties(project)["mine"] == "a"
+    assert "delta.appendOnly" not in properties(project)
+
+
+def test_what_delta_does_not_know(project: Project) -> None:
+    databricks = {"delta.targetFileSize": "1mb", "delta.tuneFileSizesForRewrites": "true"}
+    project.write(
+        {
+            "models/m.sql": model("table", f"tblproperties={databricks}"),
+            "models/n.sql": model("incremental", f"tblproperties={databricks}"),
+        }
+    )
+    run = project.dbt("run")
+    said = (
+        "tblproperties delta.targetFileSize is for Databricks and has no effect here. Models: m, n"
+    )
+    assert run.output.count(said) == 1
+    assert not set(databricks) & set(properties(project))
+    before = project.version("m")
+    project.write({"models/m.sql": model("table", "tblproperties={'delta.appendOnyl': 'true'}")})
+    refused = project.dbt("run", "-s", "m", check=False).output
+    assert "tblproperties has 'delta.appendOnyl', which Delta does not know." in refused
+    assert project.version("m") == before
+
+
+@pytest.mark.parametrize("kind", ["table", "incremental"])
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("partition_by='id', liquid_clustered_by='id'", "exclude each other"),
+        ("liquid_clustered_by=['a', 'b', 'c', 'd', 'e']", "at most four"),
+        ("liquid_clustered_by='id', zorder='id'", "exclude each other"),
+        ("clustered_by='id', buckets=2", "Use liquid_clustered_by"),
+        ("partition_by='nope'", "partition_by names 'nope'"),
+        ("grants={'select': ['a']}", "grants needs a catalog with permissions"),
+    ],
+)
+def test_contradictions(project: Project, kind: str, config: str, said: str) -> None:
+    project.write({"models/m.sql": model(kind, config)})
+    assert said in project.dbt("run", check=False).output
+    assert project.sql("show tables in {schema}") == []
