@@ -34,7 +34,8 @@ def before_start(credentials: Any) -> list[str]:
 
 
 def java_faults() -> list[str]:
-    with nullcontext() if plugin.is_off() else spark.own_java():
+    is_stock = plugin.is_off() or plugin.obstacle()
+    with nullcontext() if is_stock else spark.own_java():
         home = os.environ.get("JAVA_HOME")
     remedy = f"Install Java {OLDEST_JAVA} or 21 and name it in JAVA_HOME"
     java = f"{home}/bin/java" if home else "java"

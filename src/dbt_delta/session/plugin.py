@@ -41,10 +41,10 @@ def install() -> None:
     if getattr(SparkConnectionManager, "dbt_delta", False):
         return
     SparkConnectionManager.dbt_delta = True
-    obstacle = _obstacle()
-    _tell_macros(obstacle)
-    if obstacle:
-        logger.warning(f"dbt_delta's session is not used: {obstacle}. {SWITCH}=off silences this.")
+    reason = obstacle()
+    _tell_macros(reason)
+    if reason:
+        logger.warning(f"dbt_delta's session is not used: {reason}. {SWITCH}=off silences this.")
         return
     _replace_connections(SparkConnectionManager)
     _add_python_models()
@@ -56,7 +56,7 @@ def is_off() -> bool:
     return os.environ.get(SWITCH, "on").lower() in ("off", "0", "false")
 
 
-def _obstacle() -> str:
+def obstacle() -> str:
     """Why dbt-spark has to stay as it is; empty where nothing is in the way."""
     found = version("dbt-spark")
     if found in TESTED_DBT_SPARK:
@@ -64,14 +64,14 @@ def _obstacle() -> str:
     return f"dbt-spark {found} is not a tested version ({', '.join(TESTED_DBT_SPARK)})"
 
 
-def _tell_macros(obstacle: str) -> None:
+def _tell_macros(reason: str) -> None:
     """``adapter.dbt_delta_plugin()`` for macros; not defined where the plugin is off or absent."""
     from dbt.adapters.spark.impl import SparkAdapter
 
     def dbt_delta_plugin(self: Any) -> dict[str, str | None]:
         from dbt_delta.session.profile import asked_ansi
 
-        return {"obstacle": obstacle, "ansi": asked_ansi(self.config.credentials)}
+        return {"obstacle": reason, "ansi": asked_ansi(self.config.credentials)}
 
     SparkAdapter.dbt_delta_plugin = dbt_delta_plugin
     SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_plugin"}
