@@ -61,6 +61,18 @@ def record_jvm(metastore: Path, pid: int) -> None:
         _write(file, jvm=pid)
 
 
+def is_open(metastore: Path) -> bool:
+    """Whether a JVM has the database open: Derby locks this file of its own."""
+    try:
+        with (metastore / "dbex.lck").open("r+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
 def _read(file: IO[str]) -> dict[str, object]:
     file.seek(0)
     try:

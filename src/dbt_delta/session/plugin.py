@@ -36,24 +36,48 @@ def install() -> None:
     Leaves dbt-spark as it is when ``DBT_DELTA_PLUGIN=off``, and with a warning when its version
     is not one that was tested.
     """
-    if os.environ.get(SWITCH, "on").lower() in ("off", "0", "false"):
+    if is_off():
         return
     from dbt.adapters.spark.connections import SparkConnectionManager
 
     if getattr(SparkConnectionManager, "dbt_delta", False):
         return
     SparkConnectionManager.dbt_delta = True
-    found = version("dbt-spark")
-    if found not in TESTED_DBT_SPARK:
-        logger.warning(
-            f"dbt_delta's session is not used: dbt-spark {found} is not a tested version "
-            f"({', '.join(TESTED_DBT_SPARK)}). {SWITCH}=off silences this."
-        )
+    reason = obstacle()
+    _tell_macros(reason)
+    if reason:
+        logger.warning(f"dbt_delta's session is not used: {reason}. {SWITCH}=off silences this.")
         return
     _replace_connections(SparkConnectionManager)
     _add_python_models()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
+
+
+def is_off() -> bool:
+    """Whether the user wants dbt-spark as it is."""
+    return os.environ.get(SWITCH, "on").lower() in ("off", "0", "false")
+
+
+def obstacle() -> str:
+    """Why dbt-spark has to stay as it is; empty where nothing is in the way."""
+    found = version("dbt-spark")
+    if found in TESTED_DBT_SPARK:
+        return ""
+    return f"dbt-spark {found} is not a tested version ({', '.join(TESTED_DBT_SPARK)})"
+
+
+def _tell_macros(reason: str) -> None:
+    """``adapter.dbt_delta_plugin()`` for macros; not defined where the plugin is off or absent."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    def dbt_delta_plugin(self: Any) -> dict[str, str | None]:
+        from dbt_delta.session.profile import asked_ansi
+
+        return {"obstacle": reason, "ansi": asked_ansi(self.config.credentials)}
+
+    SparkAdapter.dbt_delta_plugin = dbt_delta_plugin
+    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_plugin"}
 
 
 def _replace_connections(manager: Any) -> None:

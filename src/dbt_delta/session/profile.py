@@ -14,14 +14,20 @@ def restore_ansi(credentials: Any) -> None:
     """
     if getattr(credentials, "_dbt_delta_ansi_restored", False):
         return
-    asked = _as_written(credentials).get(ANSI)
+    asked = asked_ansi(credentials)
     settings = dict(credentials.server_side_parameters)
     if asked is None:
         settings.pop(ANSI, None)
     else:
-        settings[ANSI] = str(asked).lower()
+        settings[ANSI] = asked
     credentials.server_side_parameters = settings
     credentials._dbt_delta_ansi_restored = True
+
+
+def asked_ansi(credentials: Any) -> str | None:
+    """The ANSI mode in profiles.yml: true, false or nothing."""
+    asked = _as_written(credentials).get(ANSI)
+    return None if asked is None else str(asked).lower()
 
 
 def _as_written(credentials: Any) -> dict[str, Any]:

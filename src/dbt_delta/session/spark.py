@@ -90,7 +90,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     for key, value in settings.items():
         builder = builder.config(key, value)
     found = SparkContext._active_spark_context
-    with _own_java(), _interrupts_kept():
+    with own_java(), _interrupts_kept():
         root = builder.getOrCreate()
     if found is None:
         _root_settings.update(settings)
@@ -105,7 +105,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
 
 
 @contextmanager
-def _own_java() -> Generator[None, None, None]:
+def own_java() -> Generator[None, None, None]:
     """Set-up's Java for the driver, where there is one; other child processes keep the user's."""
     java = Path(sys.prefix) / "java"
     if not java.is_dir():

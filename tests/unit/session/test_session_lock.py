@@ -121,3 +121,19 @@ def test_a_later_process_with_the_jvms_number_is_not_waited_for(hold, tmp_path):
 def test_metastore_dir(url, folder):
     settings = {"spark.hadoop.javax.jdo.option.ConnectionURL": url}
     assert lock.metastore_dir(settings) == (Path(folder) if folder else None)
+
+
+def test_a_database_that_another_process_has_open(tmp_path):
+    assert not lock.is_open(tmp_path)
+    (tmp_path / "dbex.lck").write_bytes(b"\0" * 4)
+    assert not lock.is_open(tmp_path)
+    program = (
+        "import fcntl, sys; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); "
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "dbex.lck")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"open\n"
+        assert lock.is_open(tmp_path)
+        other.communicate()
+    assert not lock.is_open(tmp_path)

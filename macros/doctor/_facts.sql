@@ -1,0 +1,53 @@
+{#
+    What the session says of itself. Each statement runs whatever is wrong with Delta's classes, as
+    long as the session runs any; none looks up a table or writes.
+#}
+{% macro _session_facts() -%}
+    {%- set settings = {} -%}
+    {%- for row in run_query('set').rows -%}
+        {%- do settings.update({row['key']: row['value'] | string}) -%}
+    {%- endfor -%}
+    {%- set ansi = run_query('set spark.sql.ansi.enabled').rows[0]['value'] | string | lower -%}
+    {#- EXPLAIN gives an error as text: of a path that is not there when Delta's classes fit. -#}
+    {%- set plan = run_query('explain select * from delta.`file:/dbt_delta_doctor`') -%}
+    {%- set jvm = run_query(
+        "select version() as spark, java_method('java.lang.System', 'getProperty', 'java.version') as java, "
+        ~ "java_method('java.lang.System', 'getProperty', 'java.class.path') as class_path, "
+        ~ "java_method('java.lang.System', 'getProperty', 'sun.java.command') as command, "
+        ~ "try_reflect('java.lang.Class', 'forName', 'io.delta.package') as delta_class, "
+        ~ "java_method('org.apache.derby.iapi.services.monitor.Monitor', 'getMonitor') as derby"
+    ).rows[0] -%}
+    {%- set jars = modules.re.findall(
+        '(?:^|[/:;,])(delta-(?:core|kernel|spark|storage)[^/:;,*]*[.]jar)',
+        jvm['class_path'] ~ ',' ~ settings.get('spark.jars', '')
+    ) | unique | list -%}
+    {%- set version = none -%}
+    {%- if jars or jvm['delta_class'] is not none -%}
+        {%- set version = run_query(
+            "select java_method('io.delta.package', 'VERSION') as version"
+        ).rows[0]['version'] | string -%}
+    {%- endif -%}
+    {{- return({
+        'settings': settings,
+        'ansi': ansi,
+        'plan': plan.columns[0].values() | join(' ') | replace('\n', ' '),
+        'spark': jvm['spark'].split(' ')[0],
+        'java': jvm['java'] | string,
+        'jars': jars,
+        'delta': version,
+        'derby': jvm['derby'] is not none,
+        'command': jvm['command'],
+        'server': 'HiveThriftServer2' in jvm['command'],
+        'plugin': dbt_delta._plugin(),
+    }) -}}
+{%- endmacro %}
+
+{# Why dbt_delta's plugin is not active (empty where it is), and the ANSI mode in profiles.yml. #}
+{% macro _plugin() -%}
+    {%- if adapter.dbt_delta_plugin is defined -%}
+        {{- return(adapter.dbt_delta_plugin()) -}}
+    {%- elif env_var('DBT_DELTA_PLUGIN', 'on') | lower in ('off', '0', 'false') -%}
+        {{- return({'obstacle': 'DBT_DELTA_PLUGIN=' ~ env_var('DBT_DELTA_PLUGIN'), 'ansi': none}) -}}
+    {%- endif -%}
+    {{- return({'obstacle': 'the Python package dbt_delta is not installed', 'ansi': none}) -}}
+{%- endmacro %}

@@ -1,0 +1,114 @@
+{# One line for each fault: what, where, value, remedy. #}
+{% macro _session_faults(found) -%}
+    {%- set place = dbt_delta._place(found) -%}
+    {%- set remedy = ' there.' if found.server else ' in its server_side_parameters.' -%}
+    {%- set faults = dbt_delta._delta_faults(found, place) -%}
+    {%- set wanted = 'io.delta.sql.DeltaSparkSessionExtension' -%}
+    {%- set extensions = found.settings.get('spark.sql.extensions', 'not set') -%}
+    {%- if wanted not in extensions -%}
+        {%- do faults.append(
+            'spark.sql.extensions: ' ~ extensions ~ ' for ' ~ place ~ '. Add ' ~ wanted ~ remedy
+        ) -%}
+    {%- endif -%}
+    {%- set wanted = 'org.apache.spark.sql.delta.catalog.DeltaCatalog' -%}
+    {%- set catalog = found.settings.get('spark.sql.catalog.spark_catalog', 'not set') -%}
+    {%- if catalog != wanted -%}
+        {%- do faults.append(
+            'spark.sql.catalog.spark_catalog: ' ~ catalog ~ ' for ' ~ place ~ '. Set it to ' ~ wanted ~ remedy
+        ) -%}
+    {%- endif -%}
+    {%- do faults.extend(dbt_delta._ansi_faults(found)) -%}
+    {%- if found.derby and found.server -%}
+        {%- do faults.append(
+            'Metastore: embedded Derby in ' ~ place ~ ', which one process can use: no second server or session '
+            ~ 'can join. Give the server a database such as PostgreSQL '
+            ~ '(spark.hadoop.javax.jdo.option.ConnectionURL).'
+        ) -%}
+    {%- endif -%}
+    {{- return(faults) -}}
+{%- endmacro %}
+
+{# Delta's JARs: none, of two versions, made for another Spark, or with classes that do not fit. #}
+{% macro _delta_faults(found, place) -%}
+    {%- set wanted = 'delta-spark_' ~ found.spark.split('.')[:2] | join('.') ~ '_2.13' -%}
+    {%- set remedy = '. Put ' ~ wanted ~ ' and the delta-storage of its version there, and no other.' -%}
+    {%- set where = ' on the class path of ' ~ place ~ ' (spark.driver.extraClassPath)' -%}
+    {%- set names = ' (' ~ found.jars | join(', ') ~ ')' -%}
+    {%- set versions = [] -%}
+    {%- set strangers = [] -%}
+    {%- for jar in found.jars -%}
+        {%- do versions.extend(modules.re.findall('-([0-9].*)[.]jar$', jar)) -%}
+        {%- set made_for = modules.re.findall('^delta-spark_([0-9]+[.][0-9]+)_', jar) | join -%}
+        {%- if made_for and not found.spark.startswith(made_for ~ '.') -%}
+            {%- do strangers.append(jar) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set faults = [] -%}
+    {%- if found.delta is none -%}
+        {%- do faults.append('Delta: no JAR' ~ where ~ remedy) -%}
+    {%- endif -%}
+    {%- if versions | unique | list | length > 1 -%}
+        {%- do faults.append('Delta: versions ' ~ versions | unique | join(' and ') ~ where ~ names ~ remedy) -%}
+    {%- endif -%}
+    {%- if strangers -%}
+        {%- do faults.append(
+            'Delta: ' ~ strangers | join(', ') ~ where ~ ' is made for another Spark than ' ~ found.spark ~ remedy
+        ) -%}
+    {%- endif -%}
+    {%- set misfit = modules.re.findall('(?:\\w+Error|ClassNotFoundException): [^ ]+', found.plan)[:1] | join -%}
+    {%- if misfit and not faults -%}
+        {%- do faults.append(
+            'Delta: ' ~ found.delta ~ where ~ names ~ ' does not fit Spark ' ~ found.spark ~ ': ' ~ misfit ~ remedy
+        ) -%}
+    {%- endif -%}
+    {{- return(faults) -}}
+{%- endmacro %}
+
+{# dbt-spark switches ANSI mode off; a Thrift server ignores the settings of a profile. #}
+{% macro _ansi_faults(found) -%}
+    {%- set obstacle = found.plugin.obstacle -%}
+    {%- set is_chosen = obstacle.startswith('DBT_DELTA_PLUGIN=') -%}
+    {%- set faults = [] -%}
+    {%- if obstacle and not is_chosen -%}
+        {%- do faults.append(
+            "Plugin: dbt_delta's is not active in this environment: " ~ obstacle
+            ~ '. Install dbt_delta with the dbt-spark that it pins, or choose DBT_DELTA_PLUGIN=off.'
+        ) -%}
+    {%- endif -%}
+    {%- if found.ansi == 'true' or found.plugin.ansi == 'false' -%}
+        {{- return(faults) -}}
+    {%- elif obstacle -%}
+        {%- do faults.append(
+            'ANSI mode: off in target ' ~ target.name ~ ': dbt-spark switches it off whatever profiles.yml says, '
+            ~ "and dbt_delta's plugin is not active (" ~ obstacle ~ '). '
+            ~ ('Unset DBT_DELTA_PLUGIN.' if is_chosen else 'Activate the plugin.')
+        ) -%}
+    {%- elif found.plugin.ansi == 'true' -%}
+        {%- do faults.append(
+            'ANSI mode: off in ' ~ dbt_delta._place(found) ~ ', which ignores the "true" of target '
+            ~ target.name ~ '. Set spark.sql.ansi.enabled to true there.'
+        ) -%}
+    {%- endif -%}
+    {{- return(faults) -}}
+{%- endmacro %}
+
+{% macro _place(found) -%}
+    {%- if found.server -%}
+        {{- return('the server at ' ~ target.host ~ ':' ~ target.port) -}}
+    {%- endif -%}
+    {{- return('target ' ~ target.name ~ ' of profiles.yml') -}}
+{%- endmacro %}
+
+{# What was found where nothing is wrong. #}
+{% macro _session_summary(found) -%}
+    {%- set folder = modules.re.findall('jdbc:derby:(?:;databaseName=)?([^;]+)', found.command) | join -%}
+    {%- set metastore = found.settings.get('spark.hadoop.hive.metastore.uris', 'a database') -%}
+    {{- return([
+        'Spark      ' ~ found.spark ~ ', ' ~ found.settings.get('spark.master'),
+        'Delta      ' ~ found.delta,
+        'Java       ' ~ found.java,
+        'Metastore  ' ~ (('embedded Derby, for one process: ' ~ folder) if found.derby else metastore),
+        'ANSI       ' ~ ('on' if found.ansi == 'true' else 'off'),
+        'Warehouse  ' ~ found.settings.get('spark.sql.warehouse.dir'),
+    ]) -}}
+{%- endmacro %}
