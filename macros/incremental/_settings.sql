@@ -127,6 +127,12 @@
             ~ 'values to everybody. Remove it and mask in a view that is granted instead of the table.'
         ) -%}
     {%- endfor -%}
+    {%- if config.get('database') and config.get('database') not in (this.schema, 'spark_catalog') -%}
+        {%- do dbt_delta._refuse(
+            "database is '" ~ config.get('database') ~ "': Spark's Hive catalog has schemas only. "
+            ~ 'Remove database (or catalog), and give the schema a name that says it.'
+        ) -%}
+    {%- endif -%}
     {%- if config.get('grants') -%}
         {%- do dbt_delta._refuse(
             'grants needs a catalog with permissions; Spark with a Hive metastore refuses GRANT. '

@@ -49,6 +49,7 @@ def layout(**entries: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {
         "partitions": [], "clustering": [], "location": None, "comment": "", "checks": {},
         "column_comments": {}, "properties": {}, "defaults": {}, "options": {},
+        "follows_checks": False, "format": "delta", "buckets": {"columns": [], "count": None},
     }  # fmt: skip
     return {**nothing, **entries}
 
@@ -78,6 +79,141 @@ def test_align(macros) -> None:
         "comment on table `s`.`t` is 'new'",
         "alter table `s`.`t` alter column `id` comment 'new'",
     ]
+
+
+def test_order_of_changes(macros) -> None:
+    existing = {**EXISTING, "properties": "delta.constraints.gone=w > 0,delta.constraints.c=id > 1"}
+    promised = layout(
+        clustering=["n"], column_comments={"N": "new"}, checks={"c": "id > 2"},
+        properties={"delta.columnMapping.mode": "name"}, follows_checks=True, comment="it's",
+    )  # fmt: skip
+    changes = [
+        {"kind": "drop", "path": ["w"], "was": "int"},
+        {"kind": "add", "path": ["n"], "type": "int"},
+        {"kind": "retype", "path": ["id"], "type": "bigint", "was": "int"},
+    ]
+    existing["columns"] = [*EXISTING["columns"], {"name": "w", "type": "int", "comment": ""}]
+    assert macros().get_align_sql(existing, promised, changes) == [
+        "alter table `s`.`t` set tblproperties ('delta.columnMapping.mode' = 'name')",
+        "alter table `s`.`t` drop constraint if exists `gone`",
+        "alter table `s`.`t` drop constraint if exists `c`",
+        "alter table `s`.`t` alter column `id` type bigint",
+        "alter table `s`.`t` add columns (`n` int)",
+        "alter table `s`.`t` cluster by (`n`)",
+        "alter table `s`.`t` drop columns (`w`)",
+        "alter table `s`.`t` add constraint `c` check (id > 2)",
+        "alter table `s`.`t` alter column `n` comment 'new'",
+    ]
+    assert macros().get_align_sql(existing, None, changes) == [
+        "alter table `s`.`t` alter column `id` type bigint",
+        "alter table `s`.`t` add columns (`n` int)",
+        "alter table `s`.`t` drop columns (`w`)",
+    ]
+
+
+def test_constraints_that_the_yaml_does_not_own_stay(macros) -> None:
+    existing = {**EXISTING, "properties": "delta.constraints.by_hand=id > 0"}
+    assert macros()._surplus_checks(existing, layout(checks={"c": "id > 1"})) == []
+    assert macros()._surplus_checks(existing, layout(follows_checks=True)) == ["by_hand"]
+
+
+def test_violations(macros) -> None:
+    added = [{"kind": "add", "path": ["n"], "type": "int"}]
+    assert macros().get_violations_sql(EXISTING, {"c": "n > 0"}, added).split() == (
+        [
+            "select",
+            "count_if((n",
+            ">",
+            "0)",
+            "is",
+            "not",
+            "true),",
+            "first(to_json(struct(*),",
+            "map('ignoreNullFields',",
+            "'false')))",
+            "filter",
+            "(where",
+            "(n",
+            ">",
+            "0)",
+            "is",
+            "not",
+            "true)",
+            "from",
+            "(select",
+            "*,",
+            "cast(null",
+            "as",
+            "int)",
+            "as",
+            "`n`",
+            "from",
+            "`s`.`t`)",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "refused"),
+    [
+        ("a in (SELECT 1)", "holds a subquery"),
+        ("a <> 'select' and `select` > 0", None),
+        ("selected > 0", None),
+        ("", "has no expression"),
+    ],
+)
+def test_check_expressions(macros, expression: str, refused: str | None) -> None:
+    checks: dict[str, str] = {}
+    if refused:
+        with pytest.raises(CompilationError, match=refused):
+            macros()._add_check(checks, "C", "own", expression)
+    else:
+        macros()._add_check(checks, "C", "own", expression)
+        assert checks == {"c": expression}
+        with pytest.raises(CompilationError, match="Two constraints have the name c"):
+            macros()._add_check(checks, "c", "own", "other")
+
+
+def test_view(macros) -> None:
+    promises = {"comment": "it's", "column_comments": {"A": "x"}, "properties": {"k": True}}
+    columns = [{"name": "a"}, {"name": "b c"}]
+    text = macros().get_create_view_sql("`s`.`v`", "select 1", columns, promises)
+    assert text.split() == (
+        [
+            "create",
+            "or",
+            "replace",
+            "view",
+            "`s`.`v`",
+            "(",
+            "`a`",
+            "comment",
+            "'x',",
+            "`b",
+            "c`",
+            ")",
+            "comment",
+            "'it\\'s'",
+            "tblproperties",
+            "('k'",
+            "=",
+            "'true')",
+            "as",
+            "select",
+            "1",
+        ]
+    )
+
+
+def test_a_clone_names_all_its_sources(macros) -> None:
+    clone = SimpleNamespace(schema="dev", identifier="t")
+    chain = "dbt_delta.clone_of=`a`.`x` < `b,c`.`y``z`,delta.minReaderVersion=1"
+    for properties, further in (("q=1", ""), (f"a=b,{chain}", " < `a`.`x` < `b,c`.`y``z`")):
+        text = macros().get_create_clone_sql(clone, {**EXISTING, "properties": properties})
+        assert text == (
+            "create table `dev`.`t`\nshallow clone `s`.`t`\n"
+            f"tblproperties ('dbt_delta.clone_of' = '`s`.`t`{further}')"
+        )
 
 
 def test_change_feed_and_column_mapping_are_not_created_together(macros) -> None:
