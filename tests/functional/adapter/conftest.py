@@ -11,6 +11,7 @@ import yaml
 # dbt's own fixtures, here in the place of those one folder up.
 from dbt.tests.fixtures.project import *  # noqa: F403
 from dbt.tests.fixtures.project import write_project_files
+from dbt_common.utils import deep_merge
 
 from tests.functional import harness
 
@@ -29,16 +30,29 @@ def dbt_profile_target(home: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="class")
-def dbt_project_yml(project_root: Any, project_config_update: Any) -> dict[str, Any]:
-    """The project of the test, which lets this package's macros in."""
+def spelling() -> dict[str, str]:
+    """What Spark spells differently in the project of a base: its text, and Spark's."""
+    return {}
+
+
+@pytest.fixture(scope="class")
+def dbt_project_yml(
+    project_root: Any, project_config_update: Any, spelling: dict[str, str]
+) -> dict[str, Any]:
+    """The project of the test, which lets this package's macros in, with Delta as the default."""
     update = project_config_update
-    project = {
-        "name": "test",
+    update = (yaml.safe_load(update) if isinstance(update, str) else update) or {}
+    name = update.get("name", "test")
+    consumer = {
+        "name": name,
         "profile": "test",
         "flags": {"send_anonymous_usage_stats": False},
-        "dispatch": [{"macro_namespace": "dbt", "search_order": ["test", "dbt_delta", "dbt"]}],
-        **((yaml.safe_load(update) if isinstance(update, str) else update) or {}),
+        "dispatch": [{"macro_namespace": "dbt", "search_order": [name, "dbt_delta", "dbt"]}],
+        "models": {"+file_format": "delta"},
+        "snapshots": {"+file_format": "delta"},
+        "seeds": {"+file_format": "delta"},
     }
+    project = deep_merge(consumer, _spelled(update, spelling))
     Path(project_root, "dbt_project.yml").write_text(yaml.safe_dump(project))
     return project
 
@@ -52,6 +66,8 @@ def project_files(
     properties: dict[str, Any],
     seeds: dict[str, Any],
     tests: dict[str, Any],
+    analyses: dict[str, Any],
+    spelling: dict[str, str],
     selectors_yml: None,
     dbt_project_yml: dict[str, Any],
     installed_packages: Path,
@@ -61,11 +77,27 @@ def project_files(
     packages = {"packages": [{"local": str(harness.REPOSITORY)}]}
     Path(project_root, "packages.yml").write_text(yaml.safe_dump(packages))
     wrappers = {"dbt_delta_materializations.sql": harness.materialization_wrappers()}
-    write_project_files(project_root, "models", {**models, **properties})
-    write_project_files(project_root, "macros", {**macros, **wrappers})
-    write_project_files(project_root, "snapshots", snapshots)
-    write_project_files(project_root, "seeds", seeds)
-    write_project_files(project_root, "tests", tests)
+    folders = {
+        "models": {**models, **properties},
+        "macros": {**macros, **wrappers},
+        "snapshots": snapshots,
+        "seeds": seeds,
+        "tests": tests,
+        "analyses": analyses,
+    }
+    for folder, files in folders.items():
+        write_project_files(project_root, folder, _spelled(files, spelling))
+
+
+def _spelled(files: Any, spelling: dict[str, str]) -> Any:
+    if isinstance(files, dict):
+        return {name: _spelled(content, spelling) for name, content in files.items()}
+    if isinstance(files, list):
+        return [_spelled(content, spelling) for content in files]
+    if isinstance(files, str):
+        for text, spark in spelling.items():
+            files = files.replace(text, spark)
+    return files
 
 
 @pytest.fixture(scope="class")
