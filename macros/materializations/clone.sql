@@ -13,9 +13,8 @@
         {{- return({'relations': []}) -}}
     {%- endif -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set is_same = dbt_delta._named(defer_relation) | lower == dbt_delta._named(this) | lower -%}
-    {%- if is_same or (existing is not none and not flags.FULL_REFRESH) -%}
-        {%- do log('Relation ' ~ this ~ (' is its own source' if is_same else ' already exists'), info=true) -%}
+    {%- if existing is not none and not flags.FULL_REFRESH -%}
+        {%- do log('Relation ' ~ this ~ ' already exists', info=true) -%}
         {{- return({'relations': []}) -}}
     {%- endif -%}
     {%- set source = dbt_delta._existing(defer_relation) -%}
@@ -24,6 +23,9 @@
             defer_relation ~ ', which the state has for ' ~ model.name ~ ', is not in the catalog. '
             ~ 'Build it there first, or give --state the manifest of another target.'
         ) -%}
+    {%- elif dbt_delta._named(defer_relation) | lower == dbt_delta._named(this) | lower -%}
+        {%- do log('Target and source are the same, skipping clone for relation: ' ~ this, info=true) -%}
+        {{- return({'relations': []}) -}}
     {%- endif -%}
     {%- if source.type == 'view' or source.provider != 'delta' or not can_clone_table() -%}
         {%- do dbt_delta._build_view(existing, 'select * from ' ~ dbt_delta._named(defer_relation)) -%}

@@ -1,6 +1,11 @@
 {# Brings an existing table to its configuration, or refuses before the first change. #}
 {% macro _align(existing, layout, changes=[]) -%}
-    {%- if layout is not none -%}{%- do dbt_delta._check_rows(existing, layout, changes) -%}{%- endif -%}
+    {%- if layout is not none -%}
+        {%- do dbt_delta._check_rows(existing, layout, changes) -%}
+        {%- do dbt_delta._fit_comments(
+            layout, dbt_delta._commented(existing.columns, changes) | map(attribute='name') | list
+        ) -%}
+    {%- endif -%}
     {%- for statement in dbt_delta.get_align_sql(existing, layout, changes) -%}
         {%- do run_query(statement) -%}
     {%- endfor -%}
@@ -54,14 +59,7 @@
             ~ ' is ' ~ dbt_delta._literal(layout.comment)
         ) -%}
     {%- endif -%}
-    {%- set columns = existing.columns | list -%}
-    {%- for change in changes if change.path | length == 1 -%}
-        {%- if change.kind == 'add' -%}
-            {%- do columns.append({'name': change.path[0], 'comment': ''}) -%}
-        {%- elif change.kind == 'drop' -%}
-            {%- do columns.remove(dbt_delta._column(columns, change.path[0])) -%}
-        {%- endif -%}
-    {%- endfor -%}
+    {%- set columns = dbt_delta._commented(existing.columns, changes) -%}
     {%- for name, comment in layout.column_comments.items() -%}
         {%- set column = dbt_delta._column(columns, name) -%}
         {%- if column is not none and column.comment != comment -%}
@@ -76,6 +74,19 @@
         ) -%}
     {%- endif -%}
     {{- return(statements) -}}
+{%- endmacro %}
+
+{# Columns with their comments as they are after the changes. #}
+{% macro _commented(columns, changes) -%}
+    {%- set after = columns | list -%}
+    {%- for change in changes if change.path | length == 1 -%}
+        {%- if change.kind == 'add' -%}
+            {%- do after.append({'name': change.path[0], 'comment': ''}) -%}
+        {%- elif change.kind == 'drop' -%}
+            {%- do after.remove(dbt_delta._column(after, change.path[0])) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(after) -}}
 {%- endmacro %}
 
 {# What a table that was just built still lacks: the one thing that CREATE TABLE AS cannot say. #}

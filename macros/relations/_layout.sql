@@ -63,6 +63,20 @@
     }) -}}
 {%- endmacro %}
 
+{# Leaves the comments of columns that are there; dbt warns of the others. #}
+{% macro _fit_comments(promises, names) -%}
+    {%- if not promises.column_comments -%}{{- return(none) -}}{%- endif -%}
+    {%- set fitting = {} -%}
+    {%- for name in validate_doc_columns(this, model.columns, names) -%}
+        {%- do fitting.update({name: promises.column_comments[name]}) -%}
+    {%- endfor -%}
+    {%- do promises.update({'column_comments': fitting}) -%}
+{%- endmacro %}
+
+{% macro _is_documented(promises) -%}
+    {{- return(promises.column_comments.values() | select | list | length > 0) -}}
+{%- endmacro %}
+
 {% macro _buckets(format) -%}
     {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
     {%- if columns and format == 'delta' -%}

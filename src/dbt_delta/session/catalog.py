@@ -63,9 +63,9 @@ def _rows(adapter: Any, relation: Any) -> list[tuple[Any, ...]]:
         logger.warning(f"{relation} is not in the catalog: {str(error).strip()}")
         return []
     table = (None, relation.schema, relation.identifier, found["type"])
-    described = (found["comment"], found["owner"])
+    described = (found["comment"] or None, found["owner"])
     return [
-        (*table, *described, column["name"], index, column["type"], column["comment"])
+        (*table, *described, column["name"], index, column["type"], column["comment"] or None)
         for index, column in enumerate(found["columns"])
     ]
 

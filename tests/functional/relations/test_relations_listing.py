@@ -36,8 +36,8 @@ def test_docs_show_columns_and_comments_of_the_project_only(project: Project) ->
     def columns(node: dict[str, Any]) -> list[tuple[Any, ...]]:
         return [(c["name"], c["type"], c["comment"]) for c in node["columns"].values()]
 
-    assert columns(nodes["Big"]) == [("id", "int", "007"), ("s", "struct<a:int>", "")]
-    assert columns(nodes["v"]) == [("id", "int", "007"), ("s", "struct<a:int>", "")]
+    assert columns(nodes["Big"]) == [("id", "int", "007"), ("s", "struct<a:int>", None)]
+    assert columns(nodes["v"]) == [("id", "int", "007"), ("s", "struct<a:int>", None)]
     assert nodes["Big"]["metadata"]["comment"] == "the table"
     assert nodes["v"]["metadata"]["type"] == "view"
     described = [s for s in run.statements if s.startswith("describe")]
