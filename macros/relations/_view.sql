@@ -28,3 +28,9 @@ as
     {%- endfor -%}
     {{- return('') -}}
 {%- endmacro %}
+
+{% macro spark__get_create_materialized_view_as_sql(relation, sql) -%}
+    {%- do dbt_delta._refuse(
+        'materialized_view needs Databricks. Use incremental, or table with skip_unchanged: true.'
+    ) -%}
+{%- endmacro %}

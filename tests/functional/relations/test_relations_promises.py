@@ -149,6 +149,54 @@ def test_view_has_properties(project: Project) -> None:
     assert "delta.appendOnly" not in properties(project)
 
 
+def test_seeds_and_snapshots_follow_too(project: Project) -> None:
+    common = (
+        "tblproperties={'mine': 'MINE'}, liquid_clustered_by='id', persist_constraints=true, "
+        + DOCS
+    )
+    snapshot = (
+        "{% snapshot h %}{{ config(unique_key='id', strategy='check', check_cols='all', CONFIG) }}"
+        "select * from {{ ref('s') }}{% endsnapshot %}"
+    )
+
+    def write(mine: str, comment: str) -> None:
+        entry = f"""
+              - name: NAME
+                description: {comment}
+                config:
+                  tblproperties: {{mine: {mine}}}
+                  liquid_clustered_by: id
+                  persist_constraints: true
+                  persist_docs: {{relation: true, columns: true}}
+                columns: [{{name: id, description: key, constraints: [{{type: not_null}}]}}]"""
+        project.write(
+            {
+                "seeds/s.csv": "id,v\n1,a\n",
+                "snapshots/h.sql": snapshot.replace("CONFIG", f"{common}, {DOCS}".replace("MINE", mine)),
+                "models/s.yml": "seeds:" + entry.replace("NAME", "s")
+                + "\nsnapshots:" + entry.replace("NAME", "h"),
+            }
+        )  # fmt: skip
+
+    for mine, comment in (("a", "first"), ("b", "second")):
+        write(mine, comment)
+        project.dbt("build")
+        for name in ("s", "h"):
+            assert properties(project, name)["mine"] == mine
+            assert properties(project, name)["clusteringColumns"] == '[["id"]]'
+            assert properties(project, name)["delta.constraints.not_null_id"] == "`id` is not null"
+            assert described(project, name)[""] == comment
+            assert described(project, name)["id"] == "key"
+    settled = project.version("h")
+    project.dbt("build")
+    assert {op for op in operations(project, settled, "h")} <= {"MERGE"}
+
+
+def test_materialized_views_are_refused(project: Project) -> None:
+    project.write({"models/m.sql": model("materialized_view")})
+    assert "materialized_view needs Databricks." in project.dbt("run", check=False).output
+
+
 def test_what_delta_does_not_know(project: Project) -> None:
     databricks = {"delta.targetFileSize": "1mb", "delta.tuneFileSizesForRewrites": "true"}
     project.write(
