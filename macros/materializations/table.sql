@@ -55,7 +55,9 @@
         {%- if (column.name, column.type) != (found.name, found.type) -%}{{- return(false) -}}{%- endif -%}
         {%- do column.update({'source': column.name, 'source_type': column.type}) -%}
     {%- endfor -%}
-    {%- set batch = {'from': '(\n' ~ sql ~ ')', 'columns': columns, 'source_columns': columns, 'target_columns': columns} -%}
+    {%- set batch = {
+        'from': '(\n' ~ sql ~ ')', 'columns': columns, 'source_columns': columns, 'target_columns': columns,
+    } -%}
     {%- set target = {'name': dbt_delta._named(existing.relation)} -%}
     {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch, 'true')).rows | length == 0) -}}
 {%- endmacro %}

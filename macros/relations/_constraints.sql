@@ -152,7 +152,9 @@
     {%- for expression in checks.values() -%}
         {%- set violated = '(' ~ expression ~ ') is not true' -%}
         {%- do counts.append('count_if(' ~ violated ~ ')') -%}
-        {%- do counts.append("first(to_json(struct(*), map('ignoreNullFields', 'false'))) filter (where " ~ violated ~ ')') -%}
+        {%- do counts.append(
+            "first(to_json(struct(*), map('ignoreNullFields', 'false'))) filter (where " ~ violated ~ ')'
+        ) -%}
     {%- endfor -%}
 select {{ counts | join(',\n    ') }}
 from (select {{ added | join(', ') }} from {{ dbt_delta._named(existing.relation) }})

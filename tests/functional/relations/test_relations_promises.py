@@ -172,7 +172,9 @@ def test_seeds_and_snapshots_follow_too(project: Project) -> None:
         project.write(
             {
                 "seeds/s.csv": "id,v\n1,a\n",
-                "snapshots/h.sql": snapshot.replace("CONFIG", f"{common}, {DOCS}".replace("MINE", mine)),
+                "snapshots/h.sql": snapshot.replace("CONFIG", f"{common}, {DOCS}").replace(
+                    "MINE", mine
+                ),
                 "models/s.yml": "seeds:" + entry.replace("NAME", "s")
                 + "\nsnapshots:" + entry.replace("NAME", "h"),
             }
