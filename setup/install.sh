@@ -198,19 +198,20 @@ make_archive() {
 
 install_tests() {
     install_project
-    is_current .venv ready-test && return
-    begin
-    step "test packages" uv_install .venv --no-build-isolation -r setup/test.txt
-    fingerprint >.venv/ready-test
-    finish
+    install_more test "test packages" --no-build-isolation
 }
 
 install_bench() {
     install_tests
-    is_current .venv ready-bench && return
+    install_more bench "benchmark packages"
+}
+
+# Adds the packages of another lock to the project's environment.
+install_more() {
+    is_current .venv "ready-$1" && return
     begin
-    step "benchmark packages" uv_install .venv -r setup/bench.txt
-    fingerprint >.venv/ready-bench
+    step "$2" uv_install .venv "${@:3}" -r "setup/$1.txt"
+    fingerprint >".venv/ready-$1"
     finish
 }
 

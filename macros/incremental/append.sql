@@ -1,11 +1,11 @@
 {# Adds the rows of a batch, columns by name; columns that the batch lacks become NULL or default. #}
 {% macro get_append_sql(target, batch, settings) -%}
 insert into {{ target.name }} by name
-{{ dbt_delta._select_batch(target, batch) }}
+{{ dbt_delta._select_batch(batch) }}
 {%- endmacro %}
 
 {# The batch's rows with the target's names and nested fields. #}
-{% macro _select_batch(target, batch) -%}
+{% macro _select_batch(batch) -%}
     {%- set columns = [] -%}
     {%- for column in batch.columns -%}
         {%- do columns.append(dbt_delta._value(column) ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}

@@ -11,6 +11,6 @@
 {%- else -%}
 insert overwrite table {{ target.name }}
 {%- if target.partitions %} with ('partitionOverwriteMode' = 'dynamic'){% endif %} by name
-{{ dbt_delta._select_batch(target, batch) }}
+{{ dbt_delta._select_batch(batch) }}
 {%- endif -%}
 {%- endmacro %}

@@ -16,7 +16,7 @@ from {{ target.name }}
 where ({{ predicate }}) is not true
 {%- else -%}
 insert overwrite table {{ target.name }} with ('replaceWhere' = {{ dbt_delta._literal(predicate) }}) by name
-{{ dbt_delta._select_batch(target, batch) }}
+{{ dbt_delta._select_batch(batch) }}
 {%- endif -%}
 {%- endmacro %}
 

@@ -16,10 +16,8 @@
     {%- set beside = existing is not none and existing.type != 'view' -%}
     {%- set view = (dbt_delta._beside(this, 'new') if beside else this).incorporate(type='view') -%}
     {%- set promises = dict(dbt_delta._docs(), properties=dbt_delta._view_properties()) -%}
-    {%- set columns = dbt_delta._columns_of(sql) if dbt_delta._is_documented(promises) else [] -%}
-    {%- if columns -%}
-        {%- do dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
-    {%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql) if promises.column_comments else [] -%}
+    {%- do dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
     {%- call statement('main') -%}
         {{ dbt_delta.get_create_view_sql(dbt_delta._named(view), sql, columns, promises) }}
     {%- endcall -%}

@@ -26,13 +26,13 @@
     SELECT does not give.
 #}
 {% macro _prepare_source(sql, layout) -%}
-    {%- if not (layout.partitions or layout.clustering or layout.checks or dbt_delta._is_documented(layout)) -%}
+    {%- if not (layout.partitions or layout.clustering or layout.checks or layout.column_comments) -%}
         {{- return(sql) -}}
     {%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql, layout.checks) -%}
     {%- do dbt_delta._name_layout(layout, columns) -%}
     {%- do dbt_delta._fit_comments(layout, columns | map(attribute='name') | list) -%}
-    {%- if not dbt_delta._is_documented(layout) -%}{{- return(sql) -}}{%- endif -%}
+    {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
     {%- set view = dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented') -%}
     {%- do run_query(dbt_delta.get_create_view_sql(
         view, sql, columns, {'column_comments': layout.column_comments}, temporary=true

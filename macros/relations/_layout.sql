@@ -73,10 +73,6 @@
     {%- do promises.update({'column_comments': fitting}) -%}
 {%- endmacro %}
 
-{% macro _is_documented(promises) -%}
-    {{- return(promises.column_comments.values() | select | list | length > 0) -}}
-{%- endmacro %}
-
 {% macro _buckets(format) -%}
     {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
     {%- if columns and format == 'delta' -%}

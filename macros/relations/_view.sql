@@ -4,7 +4,8 @@
 {%- for column in columns -%}
     {%- set comment = dbt_delta._comment_of(column.name, promises.column_comments) -%}
     {%- do listed.append(
-        dbt_delta._quoted(column.name) ~ (' comment ' ~ dbt_delta._literal(comment) if comment else '')
+        dbt_delta._quoted(column.name)
+        ~ (' comment ' ~ dbt_delta._literal(comment) if comment is not none else '')
     ) -%}
 {%- endfor -%}
 create or replace {{ 'temporary ' if temporary }}view {{ name }}
@@ -22,11 +23,12 @@ as
 {{ sql }}
 {%- endmacro %}
 
+{# The promised comment of a column, empty where it has none; none where nothing is promised. #}
 {% macro _comment_of(name, comments) -%}
     {%- for column, comment in comments.items() if column | lower == name | lower -%}
         {{- return(comment) -}}
     {%- endfor -%}
-    {{- return('') -}}
+    {{- return(none) -}}
 {%- endmacro %}
 
 {% macro spark__get_create_materialized_view_as_sql(relation, sql) -%}

@@ -84,3 +84,9 @@ def data_files(project: Project, name: str, where: str = "true") -> set[str]:
         f"select distinct _metadata.file_path as path from {project.relation(name)} where {where}"
     )
     return {row.path.removeprefix("file:") for row in found}
+
+
+# Two runs of the same model: an update, an insert, and what a merge by `id` makes of them.
+FIRST = values("id, v", "1, 'a'", "2, 'b'")
+THEN = values("id, v", "2, 'B'", "3, 'c'")
+MERGED = [(1, "a"), (2, "B"), (3, "c")]

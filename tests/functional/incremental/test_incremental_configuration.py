@@ -8,6 +8,9 @@ import yaml
 
 from tests.functional.harness import REPOSITORY, Project
 from tests.functional.incremental.models import (
+    FIRST,
+    MERGED,
+    THEN,
     columns,
     messages,
     model,
@@ -18,9 +21,6 @@ from tests.functional.incremental.models import (
     write_models,
 )
 
-FIRST = values("id, v", "1, 'a'", "2, 'b'")
-THEN = values("id, v", "2, 'B'", "3, 'c'")
-MERGED = [(1, "a"), (2, "B"), (3, "c")]
 KEYED = {"unique_key": "id"}
 
 

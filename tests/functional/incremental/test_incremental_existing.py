@@ -8,18 +8,17 @@ import pytest
 
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import (
+    FIRST,
+    MERGED,
+    THEN,
     messages,
     model,
     relations,
     tuples,
-    values,
     versions,
     write_models,
 )
 
-FIRST = values("id, v", "1, 'a'", "2, 'b'")
-THEN = values("id, v", "2, 'B'", "3, 'c'")
-MERGED = [(1, "a"), (2, "B"), (3, "c")]
 # How dbt's listing of a schema can go wrong.
 LISTINGS = {
     "empty": "{{ return([]) }}",

@@ -2,6 +2,8 @@
 
 from tests.functional.harness import Project
 from tests.functional.incremental.models import (
+    FIRST,
+    THEN,
     columns,
     data_files,
     messages,
@@ -14,9 +16,6 @@ from tests.functional.incremental.models import (
     versions,
     write_models,
 )
-
-FIRST = values("id, v", "1, 'a'", "2, 'b'")
-THEN = values("id, v", "2, 'B'", "3, 'c'")
 
 
 def test_append_matches_columns_by_name(project: Project) -> None:

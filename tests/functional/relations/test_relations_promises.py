@@ -149,6 +149,28 @@ def test_view_has_properties(project: Project) -> None:
     assert "delta.appendOnly" not in properties(project)
 
 
+def test_comments_of_a_source_are_not_taken_over(project: Project) -> None:
+    """A listed column without a description has no comment; Spark would take the source's."""
+    project.write(
+        {
+            "models/source.sql": model("table", DOCS, "select 1 as id, 2 as v"),
+            "models/m.sql": model(
+                "table", DOCS + ", skip_unchanged=true", "select * from {{ ref('source') }}"
+            ),
+            "models/s.yml": """
+                models:
+                  - {name: source, columns: [{name: id, description: a key}]}
+                  - {name: m, columns: [{name: id}]}
+            """,
+        }
+    )
+    for _ in range(2):
+        project.dbt("run")
+        assert described(project, "source")["id"] == "a key"
+        assert not described(project)["id"]
+    assert project.version("m") == 0
+
+
 def test_seeds_and_snapshots_follow_too(project: Project) -> None:
     common = (
         "tblproperties={'mine': 'MINE'}, liquid_clustered_by='id', persist_constraints=true, "
