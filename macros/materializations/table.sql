@@ -29,8 +29,9 @@
 
 {# The same, but only if rows, columns or what the configuration promises differ from what is there. #}
 {% macro _build_changed_table(relation, sql, existing, layout) -%}
-    {%- set staging = dbt_delta._beside(relation, 'tmp') if dbt_delta._is_dear(sql, model.depends_on.nodes) -%}
-    {%- if staging -%}
+    {%- set staging = none -%}
+    {%- if existing is not none and dbt_delta._is_dear(sql, model.depends_on.nodes) -%}
+        {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), sql)) -%}
         {%- set sql = 'select * from ' ~ dbt_delta._named(staging) ~ '\n' -%}
     {%- endif -%}
@@ -39,7 +40,7 @@
     {%- else -%}
         {%- do dbt_delta._build_table(relation, sql, existing, layout) -%}
     {%- endif -%}
-    {%- if staging -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+    {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
 {%- endmacro %}
 
 {% macro _is_unchanged(existing, sql, layout) -%}

@@ -105,10 +105,13 @@
     {%- endif -%}
     {%- set properties = {} -%}
     {%- for key, value in given.items() if not key.startswith('delta.constraints.') -%}
-        {%- set name = key[6:] | lower if key.lower().startswith('delta.') else none -%}
-        {%- if format != 'delta' or name is none or dbt_delta._is_known_property(name) -%}
+        {%- set name = key[6:] if format == 'delta' and key.lower().startswith('delta.') else none -%}
+        {%- set known = dbt_delta._known_property(name) if name is not none else none -%}
+        {%- if name is none -%}
             {%- do properties.update({key: value}) -%}
-        {%- elif name in dbt_delta._databricks_properties() -%}
+        {%- elif known is not none -%}
+            {%- do properties.update({'delta.' ~ known: value}) -%}
+        {%- elif name | lower in dbt_delta._databricks_properties() -%}
             {%- do dbt_delta._warn_of_config('tblproperties', key) -%}
         {%- else -%}
             {%- do dbt_delta._refuse(
@@ -120,32 +123,35 @@
     {{- return(properties) -}}
 {%- endmacro %}
 
-{# Whether open-source Delta takes `delta.<name>`; the list is DeltaConfigs of Delta 4.4. #}
-{% macro _is_known_property(name) -%}
-    {{- return(
-        name.startswith(('feature.', 'universalformat.'))
-        or name in (
-            'appendonly', 'autooptimize', 'autooptimize.autocompact', 'autooptimize.optimizewrite',
-            'casticebergtimetype', 'checkpoint.writestatsasjson', 'checkpoint.writestatsasstruct',
-            'checkpointinterval', 'checkpointpolicy', 'checkpointretentionduration',
-            'columnmapping.maxcolumnid', 'columnmapping.mode',
-            'compatibility.symlinkformatmanifest.enabled',
-            'coordinatedcommits.commitcoordinator-preview',
-            'coordinatedcommits.commitcoordinatorconf-preview',
-            'coordinatedcommits.tableconf-preview', 'dataskippingnumindexedcols',
-            'dataskippingstatscolumns', 'dataskippingstringprefixlength',
-            'deletedfileretentionduration', 'dropfeaturetruncatehistory.retentionduration',
-            'enablechangedatacapture', 'enablechangedatafeed', 'enabledeletionvectors',
-            'enableexpiredlogcleanup', 'enablefullretentionrollback', 'enableicebergcompatv1',
-            'enableicebergcompatv2', 'enableicebergcompatv3', 'enableincommittimestamps',
-            'enablematerializepartitioncolumnsfeature', 'enablerowtracking', 'enabletypewidening',
-            'enablevariantshredding', 'ignoreicebergbucketpartition', 'ignoreprotocoldefaults',
-            'isolationlevel', 'logretentionduration', 'minreaderversion', 'minwriterversion',
-            'parquet.format.version', 'randomizefileprefixes', 'randomprefixlength',
-            'requirecheckpointprotectionbeforeversion', 'sampleretentionduration',
-            'settransactionretentionduration', 'writepartitioncolumnstoparquet',
-        )
-    ) -}}
+{#
+    What follows `delta.` in the name of a property that open-source Delta takes, as Delta spells it,
+    or none. The list is DeltaConfigs of Delta 4.4 without what only Delta itself sets.
+#}
+{% macro _known_property(name) -%}
+    {%- if name.startswith(('feature.', 'universalFormat.')) -%}{{- return(name) -}}{%- endif -%}
+    {%- for known in (
+        'appendOnly', 'autoOptimize', 'autoOptimize.autoCompact', 'autoOptimize.optimizeWrite',
+        'castIcebergTimeType', 'checkpoint.writeStatsAsJson', 'checkpoint.writeStatsAsStruct',
+        'checkpointInterval', 'checkpointPolicy', 'checkpointRetentionDuration',
+        'columnMapping.maxColumnId', 'columnMapping.mode',
+        'compatibility.symlinkFormatManifest.enabled',
+        'coordinatedCommits.commitCoordinator-preview',
+        'coordinatedCommits.commitCoordinatorConf-preview', 'coordinatedCommits.tableConf-preview',
+        'dataSkippingNumIndexedCols', 'dataSkippingStatsColumns', 'dataSkippingStringPrefixLength',
+        'deletedFileRetentionDuration', 'dropFeatureTruncateHistory.retentionDuration',
+        'enableChangeDataCapture', 'enableChangeDataFeed', 'enableDeletionVectors',
+        'enableExpiredLogCleanup', 'enableFullRetentionRollback', 'enableIcebergCompatV1',
+        'enableIcebergCompatV2', 'enableIcebergCompatV3', 'enableInCommitTimestamps',
+        'enableMaterializePartitionColumnsFeature', 'enableRowTracking', 'enableTypeWidening',
+        'enableVariantShredding', 'ignoreIcebergBucketPartition', 'ignoreProtocolDefaults',
+        'isolationLevel', 'logRetentionDuration', 'minReaderVersion', 'minWriterVersion',
+        'parquet.format.version', 'randomPrefixLength', 'randomizeFilePrefixes',
+        'requireCheckpointProtectionBeforeVersion', 'sampleRetentionDuration',
+        'setTransactionRetentionDuration', 'writePartitionColumnsToParquet',
+    ) if known | lower == name | lower -%}
+        {{- return(known) -}}
+    {%- endfor -%}
+    {{- return(none) -}}
 {%- endmacro %}
 
 {% macro _databricks_properties() -%}

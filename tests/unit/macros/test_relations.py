@@ -177,6 +177,18 @@ def test_change_feed_and_column_mapping_are_not_created_together(macros) -> None
     }
 
 
+def test_properties_are_spelled_as_delta_spells_them(macros) -> None:
+    given = {"delta.APPENDONLY": True, "mine": 1, "delta.feature.x": "supported"}
+    package = macros(config={"tblproperties": {**given, "delta.constraints.c": "a > 0"}})
+    assert package._properties("delta") == {
+        "delta.appendOnly": True, "mine": 1, "delta.feature.x": "supported"
+    }  # fmt: skip
+    assert "delta.APPENDONLY" in package._properties("parquet")
+    package = macros(config={"tblproperties": {"delta.appendOnyl": True}})
+    with pytest.raises(CompilationError, match="'delta.appendOnyl', which Delta does not know"):
+        package._properties("delta")
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
