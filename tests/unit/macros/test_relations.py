@@ -185,7 +185,7 @@ def test_properties_are_spelled_as_delta_spells_them(macros) -> None:
     }  # fmt: skip
     assert "delta.APPENDONLY" in package._properties("parquet")
     package = macros(config={"tblproperties": {"delta.appendOnyl": True}})
-    with pytest.raises(CompilationError, match="'delta.appendOnyl', which Delta does not know"):
+    with pytest.raises(CompilationError, match=r"'delta.appendOnyl', which Delta does not know"):
         package._properties("delta")
 
 
