@@ -112,7 +112,7 @@ def measure(pairs: dict[int, dict[str, Project]], rounds: int, what: str) -> lis
             for side in (OURS, STOCK) if number % 2 else (STOCK, OURS):
                 project = pair[side]
                 before, started = _commits(project), Reading.now(project._jvm)
-                ran = project.dbt("run")
+                ran = project.dbt("--quiet", "run")
                 taken = started.until(Reading.now(project._jvm))
                 run = {"work": what, "count": count, "peer": side, "round": number, **taken}
                 run["statements"] = len(ran.statements)
