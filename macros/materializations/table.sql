@@ -32,6 +32,7 @@
     {%- set staging = none -%}
     {%- if existing is not none and dbt_delta._is_dear(sql, model.depends_on.nodes) -%}
         {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
+        {%- do dbt_delta._drop_leftovers(relation) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), sql)) -%}
         {%- set sql = 'select * from ' ~ dbt_delta._named(staging) ~ '\n' -%}
     {%- endif -%}

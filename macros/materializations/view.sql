@@ -24,6 +24,7 @@
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, view) -%}
     {%- endif -%}
+    {%- do dbt_delta._drop_leftovers(this) -%}
 {%- endmacro %}
 
 {# Properties of a view, which is no Delta table: those that are Delta's own say nothing of it. #}

@@ -14,9 +14,7 @@
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
-    {%- if not in_place -%}
-        {%- do dbt_delta._drop_leftovers(relation) -%}
-    {%- endif -%}
+    {%- do dbt_delta._drop_leftovers(relation) -%}
     {%- do dbt_delta._finish_build(relation, layout) -%}
 {%- endmacro %}
 
@@ -178,20 +176,13 @@ begin
 end
 {%- endmacro %}
 
-{# What runs of the model that were killed have left beside it. #}
+{# What runs of the model that were killed have left beside it, as the schema was listed. #}
 {% macro _drop_leftovers(relation) -%}
-    {%- set found = run_query(
-        'show tables in ' ~ dbt_delta._quoted(relation.schema)
-        ~ ' like ' ~ dbt_delta._literal(relation.identifier ~ '__dbt_*')
-    ).rows -%}
     {%- set own = dbt_delta._beside(relation, '').identifier[-10:] -%}
-    {%- for row in found if not row['isTemporary'] and modules.re.match(
-        '__dbt_(tmp|new|old)_(?!' ~ own ~ ')[0-9a-f]{10}$', row['tableName'][relation.identifier | length:]
-    ) -%}
-        {%- set left = api.Relation.create(schema=relation.schema, identifier=row['tableName'], type='table') -%}
-        {%- do dbt_delta._drop(left, dbt_delta._described(
-            run_query('describe extended ' ~ dbt_delta._named(left)).rows
-        ).type) -%}
+    {%- set start = relation.identifier | lower ~ '__dbt_' -%}
+    {%- for left in graph.get('dbt_delta_leftovers', {}).get(relation.schema | lower, [])
+        if left.identifier[:-14] == start and not left.identifier.endswith(own) -%}
+        {%- do dbt_delta._drop(left, left.type) -%}
     {%- endfor -%}
 {%- endmacro %}
 
