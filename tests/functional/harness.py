@@ -49,7 +49,8 @@ PROFILE = "functional"
 # too small for Spark, which would go on without a compiler.
 JAVA_OPTIONS = (
     f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
+    "-Ddelta.log.cacheSize=100"
 )
 _serial = itertools.count(1)
 

@@ -172,10 +172,7 @@ def test_comments_of_a_source_are_not_taken_over(project: Project) -> None:
 
 
 def test_seeds_and_snapshots_follow_too(project: Project) -> None:
-    common = (
-        "tblproperties={'mine': 'MINE'}, liquid_clustered_by='id', persist_constraints=true, "
-        + DOCS
-    )
+    common = "tblproperties={'mine': 'MINE'}, liquid_clustered_by='id', persist_constraints=true"
     snapshot = (
         "{% snapshot h %}{{ config(unique_key='id', strategy='check', check_cols='all', CONFIG) }}"
         "select * from {{ ref('s') }}{% endsnapshot %}"
