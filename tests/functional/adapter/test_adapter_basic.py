@@ -85,18 +85,24 @@ class AnyOwner:
         return isinstance(other, str) and other != ""
 
 
+# What both catalogs have on Spark.
+EXPECTED = {
+    "role": AnyOwner(),
+    "id_type": "bigint",
+    "text_type": "string",
+    "time_type": "timestamp",
+    "view_type": "view",
+    "table_type": "table",
+    "model_stats": expected_catalog.no_stats(),
+}
+
+
 class TestDocsGenerate(BaseDocsGenerate):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: Any) -> dict[str, Any]:
         return expected_catalog.base_expected_catalog(
             project,
-            role=AnyOwner(),
-            id_type="bigint",
-            text_type="string",
-            time_type="timestamp",
-            view_type="view",
-            table_type="table",
-            model_stats=expected_catalog.no_stats(),
+            **EXPECTED,
         )
 
 
@@ -105,14 +111,8 @@ class TestDocsGenerateReferences(BaseDocsGenReferences):
     def expected_catalog(self, project: Any) -> dict[str, Any]:
         catalog = expected_catalog.expected_references_catalog(
             project,
-            role=AnyOwner(),
-            id_type="bigint",
-            text_type="string",
-            time_type="timestamp",
             bigint_type="bigint",
-            view_type="view",
-            table_type="table",
-            model_stats=expected_catalog.no_stats(),
+            **EXPECTED,
         )
         # dbt-spark counts a table's columns from 0.
         for node in (*catalog["nodes"].values(), *catalog["sources"].values()):

@@ -4,50 +4,13 @@ A base calls its macro in a model, beside what is expected. Bases of one shape s
 here, so that they cost one build: their fixtures are in modules whose names say what is what.
 """
 
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import pytest
-from dbt.tests.adapter.utils import (
-    fixture_any_value,
-    fixture_array_append,
-    fixture_array_concat,
-    fixture_array_construct,
-    fixture_bool_or,
-    fixture_cast,
-    fixture_cast_bool_to_text,
-    fixture_concat,
-    fixture_date,
-    fixture_date_spine,
-    fixture_date_trunc,
-    fixture_dateadd,
-    fixture_datediff,
-    fixture_escape_single_quotes,
-    fixture_generate_series,
-    fixture_get_intervals_between,
-    fixture_get_powers_of_two,
-    fixture_hash,
-    fixture_last_day,
-    fixture_length,
-    fixture_listagg,
-    fixture_position,
-    fixture_replace,
-    fixture_right,
-    fixture_safe_cast,
-    fixture_split_part,
-    fixture_string_literal,
-)
 from dbt.tests.adapter.utils.base_array_utils import BaseArrayUtils
 from dbt.tests.adapter.utils.base_utils import BaseUtils
-from dbt.tests.adapter.utils.data_types import (
-    test_type_bigint,
-    test_type_boolean,
-    test_type_float,
-    test_type_int,
-    test_type_numeric,
-    test_type_string,
-    test_type_timestamp,
-)
 from dbt.tests.adapter.utils.data_types.base_data_type_macro import BaseDataTypeMacro
 from dbt.tests.adapter.utils.test_current_timestamp import BaseCurrentTimestampNaive
 from dbt.tests.adapter.utils.test_source_freshness_custom_info import BaseCalculateFreshnessMethod
@@ -55,42 +18,22 @@ from dbt.tests.adapter.utils.test_timestamps import BaseCurrentTimestamps
 from dbt.tests.adapter.utils.test_validate_sql import BaseValidateSqlMethod
 from dbt.tests.util import check_relations_equal, get_relation_columns, run_dbt
 
-MACROS = [
-    fixture_any_value,
-    fixture_bool_or,
-    fixture_cast,
-    fixture_cast_bool_to_text,
-    fixture_concat,
-    fixture_date,
-    fixture_date_spine,
-    fixture_date_trunc,
-    fixture_dateadd,
-    fixture_datediff,
-    fixture_escape_single_quotes,
-    fixture_generate_series,
-    fixture_get_intervals_between,
-    fixture_get_powers_of_two,
-    fixture_hash,
-    fixture_last_day,
-    fixture_length,
-    fixture_listagg,
-    fixture_position,
-    fixture_replace,
-    fixture_right,
-    fixture_safe_cast,
-    fixture_split_part,
-    fixture_string_literal,
-]
-ARRAYS = [fixture_array_append, fixture_array_concat, fixture_array_construct]
-TYPES = [
-    test_type_bigint,
-    test_type_boolean,
-    test_type_float,
-    test_type_int,
-    test_type_numeric,
-    test_type_string,
-    test_type_timestamp,
-]
+
+def modules(prefix: str, names: str) -> list[ModuleType]:
+    """Modules of dbt's test bases by what follows the prefix of their names."""
+    return [import_module(f"dbt.tests.adapter.utils.{prefix}{name}") for name in names.split()]
+
+
+MACROS = modules(
+    "fixture_",
+    """
+    any_value bool_or cast cast_bool_to_text concat date date_spine date_trunc dateadd datediff
+    escape_single_quotes generate_series get_intervals_between get_powers_of_two hash last_day
+    length listagg position replace right safe_cast split_part string_literal
+    """,
+)
+ARRAYS = modules("fixture_", "array_append array_concat array_construct")
+TYPES = modules("data_types.test_type_", "bigint boolean float int numeric string timestamp")
 
 
 def files(modules: list[ModuleType], folder: str, prefix: str = "") -> dict[str, str]:
