@@ -24,13 +24,7 @@ select
     coalesce(sum(__dbt_rows), 0) as row_count,
     count_if(__dbt_rows > 1) as duplicate_keys,
     coalesce(sum(case when {{ is_null | join(' or ') }} then __dbt_rows end), 0) as null_rows
-    {%- for key in bounded %},
-    cast(min({{ key.expression }}) as string) as low_{{ loop.index0 }},
-    cast(max({{ key.expression }}) as string) as high_{{ loop.index0 }},
-    count_if({{ key.expression }} is null) as nulls_{{ loop.index0 }},
-    {{ "to_json(slice(array_sort(collect_set(cast(" ~ key.expression ~ " as string))), 1, 101))"
-        if key.is_partition else 'null' }} as values_{{ loop.index0 }}
-    {%- endfor %}
+    {{- dbt_delta._bound_values(bounded) }}
 from (
     select
         {{ keys | join(', ') }},
@@ -101,6 +95,22 @@ from (
             ~ target.name ~ ' are outside of what is replaced, ' ~ predicate
             ~ '. Nothing was written. Filter the model by the same condition, or widen incremental_predicates.'
         ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    Fails for a value that the table's column cannot hold while the table is as it was: where its
+    columns are to be changed first, the write itself would fail too late.
+#}
+{% macro _check_values(batch) -%}
+    {%- set values = [] -%}
+    {%- for column in batch['columns'] if batch.changes and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- do values.append(dbt_delta._comparable(
+            'cast(' ~ dbt_delta._value(column) ~ ' as ' ~ column.type ~ ')', column.type
+        )) -%}
+    {%- endfor -%}
+    {%- if values -%}
+        {%- do run_query('select max(xxhash64(' ~ values | join(', ') ~ ')) from ' ~ batch.from ~ ' as batch') -%}
     {%- endif -%}
 {%- endmacro %}
 

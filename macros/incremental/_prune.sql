@@ -1,11 +1,7 @@
-{#
-    Key columns of the target by which files can be skipped: type of both sides known to order
-    alike in Spark and in Delta's statistics. Floating point and collated text do not.
-#}
+{# Key columns of the target by which files can be skipped. #}
 {% macro _bounded_keys(target, settings) -%}
     {%- set bounded = [] -%}
     {%- set prune = settings.prune -%}
-    {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
     {%- if prune == 'off' or settings.by_source_action
         or settings.strategy not in ('merge', 'delete+insert') -%}
         {{- return(bounded) -}}
@@ -19,18 +15,41 @@
             ) -%}
         {%- endif -%}
         {%- if (prune is string or key | lower in prune | map('lower') | list)
-            and modules.re.match(ordered, column.type) -%}
-            {%- set name = dbt_delta._quoted(key) -%}
-            {%- do bounded.append({
-                'name': column.name,
-                'type': column.type,
-                'expression': 'unix_micros(try_cast(' ~ name ~ ' as timestamp))'
-                    if column.type == 'timestamp' else name,
-                'is_partition': column.name in target.partitions and column.type != 'timestamp',
-            }) -%}
+            and dbt_delta._is_bounded(column) -%}
+            {%- do bounded.append(dbt_delta._bounded_key(target, column, dbt_delta._quoted(key))) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(bounded) -}}
+{%- endmacro %}
+
+{#
+    Whether both sides of a column's type are known to order alike in Spark and in Delta's
+    statistics. Floating point and collated text do not.
+#}
+{% macro _is_bounded(column) -%}
+    {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
+    {{- return(modules.re.match(ordered, column.type) is not none) -}}
+{%- endmacro %}
+
+{# A column of the target, and by what name the batch has it. #}
+{% macro _bounded_key(target, column, name) -%}
+    {{- return({
+        'name': column.name,
+        'type': column.type,
+        'expression': 'unix_micros(try_cast(' ~ name ~ ' as timestamp))' if column.type == 'timestamp' else name,
+        'is_partition': column.name in target.partitions and column.type != 'timestamp',
+    }) -}}
+{%- endmacro %}
+
+{# What a check selects of the bounded keys: low_N, high_N, nulls_N, values_N. #}
+{% macro _bound_values(bounded) -%}
+    {%- for key in bounded %},
+    cast(min({{ key.expression }}) as string) as low_{{ loop.index0 }},
+    cast(max({{ key.expression }}) as string) as high_{{ loop.index0 }},
+    count_if({{ key.expression }} is null) as nulls_{{ loop.index0 }},
+    {{ "to_json(slice(array_sort(collect_set(cast(" ~ key.expression ~ " as string))), 1, 101))"
+        if key.is_partition else 'null' }} as values_{{ loop.index0 }}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# What the check found about the bounded keys, as SQL literals; none for types that differ. #}

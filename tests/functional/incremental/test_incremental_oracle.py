@@ -11,26 +11,21 @@ Many random models (cases.py) are one dbt project; dbt runs once per step with t
 
 import json
 import os
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
-from tests.functional.harness import Invocation, Project, session
+from tests.functional import tables
+from tests.functional.drawing import EXAMPLES, ONLY, SEED, draw
+from tests.functional.harness import Invocation, Project
 from tests.functional.incremental import oracle
 from tests.functional.incremental.cases import BASE, WINDOWS, Case, Column, Type, cases, smaller
 
-EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "100"))
 SLICE = 150
-SEED = int(os.environ.get("DBT_DELTA_SEED", random.SystemRandom().randrange(10**6)))
-ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}
 SHRINK = int(os.environ.get("DBT_DELTA_SHRINK", "0"))
 SPARK_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 
@@ -59,9 +54,9 @@ def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     started = time.monotonic()
-    for number, count in enumerate(_slices(EXAMPLES)):
+    for number, count in enumerate(_slices(EXAMPLES or 100)):
         own_seed = SEED + number
-        drawn = [c for n, c in enumerate(_draw(own_seed, count)) if not ONLY or n in ONLY]
+        drawn = [c for n, c in enumerate(draw(cases(), own_seed, count)) if not ONLY or n in ONLY]
         found = _play(new_project(f"slice_{number}"), drawn)
         outcomes += found
         for n, outcome in enumerate(found):
@@ -83,31 +78,11 @@ def _slices(examples: int) -> list[int]:
     return [min(SLICE, examples - at) for at in range(0, examples, SLICE)]
 
 
-def _draw(own_seed: int, count: int) -> list[Case]:
-    """That many cases; the same ones for the same seed."""
-    drawn: list[Case] = []
-
-    @seed(own_seed)
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(cases())
-    def collect(case: Case) -> None:
-        drawn.append(case)
-
-    collect()
-    return drawn[:count]
-
-
 def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
     """Runs all cases as the models of one project, step by step."""
     models = {f"case_{n:04}": Outcome(case) for n, case in enumerate(drawn)}
     project.write({f"models/{name}.sql": o.case.model() for name, o in models.items()})
-    tables: dict[str, oracle.Table | None] = dict.fromkeys(models)
+    expected_tables: dict[str, oracle.Table | None] = dict.fromkeys(models)
     before: dict[str, State] = {}
     for step in range(max(len(case.batches) for case in drawn)):
         due = {n: o for n, o in models.items() if not o.wrong and step < len(o.case.batches)}
@@ -128,14 +103,14 @@ def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
             error = _error(run, name)
             last = before.get(name)
             try:
-                expected = oracle.run(outcome.case, tables[name], step, window)
+                expected = oracle.run(outcome.case, expected_tables[name], step, window)
             except oracle.Refused as refusal:
                 outcome.refused += 1
                 outcome.wrong = _judge_refusal(refusal, error, last, now.get(name))
-                tables[name] = refusal.after or tables[name]
+                expected_tables[name] = refusal.after or expected_tables[name]
             else:
                 outcome.wrong = _judge(expected, error, last, now.get(name))
-                tables[name] = expected.table
+                expected_tables[name] = expected.table
             if outcome.wrong:
                 outcome.wrong = f"run {step}: {outcome.wrong}"
         before = now
@@ -223,7 +198,7 @@ def _states(
     project: Project, names: Sequence[str], before: Mapping[str, State]
 ) -> dict[str, State]:
     """All tables: columns, versions and commits from the log, rows from Spark if it has more."""
-    states = {name: _log(project, name) for name in _tables(project) if name in names}
+    states = {name: _log(project, name) for name in tables.names(project) if name in names}
     moved = []
     for name, state in states.items():
         last = before.get(name)
@@ -231,51 +206,22 @@ def _states(
             state.rows = last.rows
         else:
             moved.append(name)
-    slices = [moved[at : at + 10] for at in range(0, len(moved), 10)]
-    with ThreadPoolExecutor(2) as pool:
-        for rows in pool.map(lambda some: _rows(project, some), slices):
-            for name, value in rows:
-                states[name].rows[value] += 1
+    for name, rows in tables.json_rows(project, moved).items():
+        for row in rows:
+            states[name].rows[oracle.frozen(json.loads(row, parse_float=Decimal))] += 1
     return states
 
 
-def _rows(project: Project, names: Sequence[str]) -> list[tuple[str, Any]]:
-    options = "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', "
-    options += "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
-    parts = [
-        f"select '{name}' as name, to_json(struct(*), {options}) as row "
-        f"from {project.relation(name)}"
-        for name in names
-    ]
-    return [
-        (row.name, oracle.frozen(json.loads(row.row, parse_float=Decimal)))
-        for row in session().sql(" union all ".join(parts)).collect()
-    ]
-
-
-def _tables(project: Project) -> list[str]:
-    return [row.tableName for row in project.sql("show tables in {schema}")]
-
-
 def _log(project: Project, name: str) -> State:
-    folder = project.home / "warehouse" / f"{project.schema}.db" / name / "_delta_log"
     state = State(-1, [], 0)
-    for file in sorted(folder.glob("*.json"), key=_version):
-        if not file.stem.isdigit():
-            continue
-        actions = [json.loads(line) for line in file.read_text().splitlines()]
-        state.version = _version(file)
-        changes = [a.get("add") or a.get("remove") for a in actions]
-        state.data_commits += any(change and change["dataChange"] for change in changes)
+    for version, actions in tables.log(project, name):
+        state.version = version
+        state.data_commits += tables.changes_data(actions)
         for action in actions:
             if "metaData" in action:
                 schema = json.loads(action["metaData"]["schemaString"])
                 state.columns = list(_type(schema).fields)
     return state
-
-
-def _version(file: Path) -> int:
-    return int(file.stem) if file.stem.isdigit() else -1
 
 
 def _type(schema: Any) -> Type:
@@ -293,7 +239,7 @@ def _type(schema: Any) -> Type:
 def _leftovers(project: Project, names: Sequence[str], run: Invocation) -> dict[str, str]:
     """Tables that a run left beside its models; they are dropped, to be counted once."""
     found = {}
-    for table in _tables(project):
+    for table in tables.names(project):
         if table not in names:
             project.sql(f"drop table {project.relation(table)}")
             name = table.split("__dbt_")[0]

@@ -1,0 +1,59 @@
+{% materialization snapshot, adapter='spark' -%}
+    {{ return(dbt_delta.build_snapshot()) }}
+{%- endmaterialization %}
+
+{# Brings a history up to date with its source: one look at the source, one MERGE, or nothing. #}
+{% macro build_snapshot() -%}
+    {%- if dbt_delta._format() != 'delta' -%}
+        {{- return(dbt.materialization_snapshot_spark()) -}}
+    {%- endif -%}
+    {%- set settings = dbt_delta._snapshot_settings() -%}
+    {%- set layout = dbt_delta._layout(this) -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- do dbt_delta._begin() -%}
+    {%- set target = dbt_delta._snapshot_target(existing, settings) -%}
+    {%- set batch = dbt_delta._snapshot_batch(target, settings, layout) -%}
+    {%- do dbt_delta._stage_snapshot(target, batch, settings) -%}
+    {%- if existing is none -%}
+        {%- do layout.update({'defaults': {'delta.enableDeletionVectors': 'true'}}) -%}
+        {%- do dbt_delta._build_table(
+            this, dbt_delta.get_first_snapshot_sql(target, batch, settings), none, layout
+        ) -%}
+    {%- else -%}
+        {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
+        {%- do dbt_delta._align(existing, promised, batch.changes) -%}
+        {%- do dbt_delta._merge_snapshot(target, batch, settings) -%}
+    {%- endif -%}
+    {%- do dbt_delta._drop(batch.staging) -%}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
+    {{- return({'relations': [this.incorporate(type='table')]}) -}}
+{%- endmacro %}
+
+{# The one statement that writes, if there is anything to write. #}
+{% macro _merge_snapshot(target, batch, settings) -%}
+    {%- if batch.rows == 0 -%}
+        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- if settings.scd_type == 1 -%}
+        {%- set changes = dbt_delta.get_latest_state_changes_sql(target, batch, settings) -%}
+        {%- set sql = dbt_delta.get_latest_state_merge_sql(target, batch, settings) -%}
+    {%- else -%}
+        {#- A MERGE reads its own table in its source only behind a view. -#}
+        {%- set view = dbt_delta._quoted(batch.staging.identifier ~ '_view') -%}
+        {%- do run_query(
+            'create or replace temporary view ' ~ view ~ ' as\n'
+            ~ dbt_delta.get_snapshot_operations_sql(target, batch, settings)
+        ) -%}
+        {%- set changes = 'select 1 from ' ~ view -%}
+        {%- set sql = dbt_delta.get_snapshot_merge_sql(target, batch, settings, view) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
+        {#- Of a feed it is not known before whether the table has it already. -#}
+        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- call statement('main') -%}
+        {{ sql }}
+    {%- endcall -%}
+{%- endmacro %}

@@ -1,0 +1,344 @@
+{#
+    Strategy cdc: the source is a feed of changes, several of one key in any order, and some of them
+    say that the key is gone. The order is that of cdc_sequence_by.
+#}
+{% macro _plan_cdc(batch, settings) -%}
+    {%- set sequence = [] -%}
+    {%- for name in settings.sequence -%}
+        {%- set column = dbt_delta._column(batch.source_columns, name) -%}
+        {%- if column is none -%}
+            {%- do dbt_delta._refuse(
+                "cdc_sequence_by names '" ~ name ~ "', which the source does not give. Its columns are "
+                ~ batch.source_columns | map(attribute='name') | join(', ') ~ '.'
+            ) -%}
+        {%- endif -%}
+        {%- do sequence.append(dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {%- set time = dbt_delta._column_or_expression(
+        batch.source_columns, settings.valid_from or settings.sequence[0]
+    ) -%}
+    {%- do batch.update({
+        'sequence': sequence,
+        'updated': time,
+        'times': sequence if time.text == sequence[0] else sequence + [time.text],
+    }) -%}
+{%- endmacro %}
+
+{% macro _sequence_columns(batch) -%}
+    {%- set columns = [] -%}
+    {%- for name in batch.sequence -%}{%- do columns.append(name ~ ' as __dbt_sequence_' ~ loop.index) -%}{%- endfor -%}
+    {{- return(columns | join(', ')) -}}
+{%- endmacro %}
+
+{% macro _sequence_names(batch, alias=none, order='') -%}
+    {%- set names = [] -%}
+    {%- for name in batch.sequence -%}
+        {%- do names.append((alias ~ '.' if alias else '') ~ '__dbt_sequence_' ~ loop.index ~ order) -%}
+    {%- endfor -%}
+    {{- return(names | join(', ')) -}}
+{%- endmacro %}
+
+{# The changes without copies of one another; for the latest state the last one of each key only. #}
+{% macro get_cdc_stage_sql(target, batch, settings) -%}
+{%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
+{%- set columns, compared, missing = [], [], [] -%}
+{%- for column in batch.source_columns -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {%- do columns.append('cast(null as string) as ' ~ name if column.type == 'void' else name) -%}
+    {%- do compared.append(dbt_delta._comparable(name, column.type)) -%}
+{%- endfor -%}
+{%- for time in batch.times -%}{%- do missing.append(time ~ ' is null') -%}{%- endfor -%}
+select *
+from (
+    select
+        *,
+        row_number() over (partition by {{ keys }}, {{ sequence }} order by __dbt_hash) as __dbt_copy,
+        min(__dbt_hash) over (partition by {{ keys }}, {{ sequence }})
+        < max(__dbt_hash) over (partition by {{ keys }}, {{ sequence }}) as __dbt_conflicts
+        {%- if settings.scd_type == 1 %},
+        dense_rank() over (partition by {{ keys }} order by {{ dbt_delta._sequence_names(batch, order=' desc') }}) as __dbt_rank
+        {%- endif %}
+    from (
+        select
+            {{ columns | join(',\n            ') }},
+            {{ dbt_delta._key_columns(batch['keys']) }},
+            {{ dbt_delta._sequence_columns(batch) }},
+            {{ batch.updated.text }} as __dbt_valid_from,
+            {{ '(' ~ settings.delete_when ~ ') is true' if settings.delete_when else 'false' }} as __dbt_is_delete,
+            xxhash64({{ compared | join(', ') }}) as __dbt_hash,
+            {{ missing | join(' or ') }} as __dbt_without_time,
+            true as __dbt_is_present,
+            false as __dbt_is_known
+        from (
+{{ batch.sql }}
+        ) as __dbt_model
+    ) as events
+) as ranked
+where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or __dbt_conflicts or __dbt_without_time
+{%- endmacro %}
+
+{#
+    All changes of the keys concerned, those that the table has and the new ones, in their order:
+    each row is valid until the next begins. Where the table has an end and no next row, the key was
+    gone from then on.
+#}
+{% macro _cdc_events(target, batch, settings) -%}
+{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+{%- set event_keys = dbt_delta._key_names(batch['keys'], 'events') | join(', ') -%}
+{%- set own, stored = [], [] -%}
+{%- for column in batch.columns -%}
+    {%- do own.append(
+        (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
+        ~ ' as __dbt_c' ~ loop.index
+    ) -%}
+    {%- do stored.append(
+        (dbt_delta._quoted(column.name) if target is not none and dbt_delta._column(target.columns, column.name)
+            and settings.hard_deletes == 'new_record' else 'cast(null as ' ~ column.type ~ ')') ~ ' as __dbt_c' ~ loop.index
+    ) -%}
+{%- endfor -%}
+{%- set own_sequence = dbt_delta._sequence_names(batch, 'events') -%}
+    select
+        'new' as __dbt_side,
+        {{ event_keys }}, {{ own_sequence }},
+        cast(events.__dbt_valid_from as {{ batch.time }}) as __dbt_at,
+        cast(null as {{ batch.time }}) as __dbt_until,
+        cast(null as string) as __dbt_known_id,
+        events.__dbt_is_delete,
+        {{ own | join(', ') }}
+    from {{ batch.from }} as events
+    {%- if target is not none %}
+    union all
+    select
+        __dbt_side,
+        {{ keys }}, {{ dbt_delta._sequence_names(batch) }},
+        if(__dbt_side = 'end', __dbt_until, __dbt_at) as __dbt_at,
+        __dbt_until, __dbt_known_id, __dbt_is_delete,
+        {%- for column in batch.columns %}
+        __dbt_c{{ loop.index }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    from (
+        select *
+        from (
+            select
+                {{ dbt_delta._key_columns(batch['keys']) }},
+                {{ dbt_delta._sequence_columns(batch) }},
+                {{ dbt_delta._quoted(settings.from) }} as __dbt_at,
+                if({{ dbt_delta._is_open(batch, settings) }}, null, {{ dbt_delta._quoted(settings.to) }}) as __dbt_until,
+                {{ dbt_delta._quoted(settings.id) }} as __dbt_known_id,
+                false as __dbt_is_delete,
+                {{ stored | join(', ') }}
+            from {{ target.name }}
+            {%- set bounds = dbt_delta._unaliased_bounds(batch) %}
+            {%- if bounds %}
+            where {{ bounds | join(' and ') }}
+            {%- endif %}
+        ) as known
+        left semi join {{ batch.from }} as events
+            on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'events') }}
+    ) as known
+    lateral view explode(array('row', 'end')) as __dbt_side
+    where __dbt_side = 'row' or __dbt_until is not null
+    {%- endif %}
+{%- endmacro %}
+
+{% macro get_cdc_operations_sql(target, batch, settings) -%}
+{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+{%- set sequence = dbt_delta._sequence_names(batch) -%}
+{%- set order = "__dbt_at, __dbt_side <> 'end', " ~ dbt_delta._sequence_names(batch) ~ ", __dbt_side <> 'row'" -%}
+{%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
+{%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
+{%- set columns, values, times = [], [], [] -%}
+{%- for column in batch.columns -%}
+    {%- do columns.append('__dbt_c' ~ loop.index) -%}
+    {%- if keeps_deletes and dbt_delta._quoted(column.name) not in batch.sequence -%}
+        {%- do values.append(
+            'if(__dbt_is_delete and __dbt_last is not null, __dbt_last.__dbt_c' ~ loop.index ~ ', __dbt_c' ~ loop.index
+            ~ ') as __dbt_c' ~ loop.index
+        ) -%}
+    {%- else -%}
+        {%- do values.append('__dbt_c' ~ loop.index) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- for name in batch.sequence -%}{%- do times.append('__dbt_sequence_' ~ loop.index) -%}{%- endfor -%}
+{%- if batch.times | length > batch.sequence | length -%}{%- do times.append('__dbt_at') -%}{%- endif -%}
+with events as (
+{{ dbt_delta._cdc_events(target, batch, settings) }}
+),
+
+{#- A change that the table has already follows its row. -#}
+{%- set same_as_before = [] -%}
+{%- for name in times -%}{%- do same_as_before.append('lag(' ~ name ~ ') ' ~ in_order ~ ' <=> ' ~ name) -%}{%- endfor %}
+marked as (
+    select
+        *,
+        __dbt_side = 'new' and coalesce(
+            lag(__dbt_side) {{ in_order }} = 'row' and {{ same_as_before | join(' and ') }}, false
+        ) as __dbt_is_there
+        {%- if batch.times | length > batch.sequence | length %},
+        if(__dbt_side <> 'end', max(if(__dbt_side <> 'end', __dbt_at, null)) over (
+            partition by {{ keys }}, __dbt_side = 'end' order by {{ sequence }}
+            rows between unbounded preceding and 1 preceding
+        ), null) > __dbt_at as __dbt_goes_back
+        {%- endif %}
+    from events
+),
+
+placed as (
+    select
+        *,
+        {%- if batch.times | length > batch.sequence | length %}
+        max(__dbt_goes_back) over (partition by {{ keys }}) as __dbt_is_disordered,
+        {%- endif %}
+        lead(__dbt_at) {{ in_order }} as __dbt_next
+        {%- if keeps_deletes %},
+        last_value(if(__dbt_is_delete, null, struct({{ columns | join(', ') }}))) ignore nulls over (
+            partition by {{ keys }}, __dbt_side = 'end' order by {{ order }}
+            rows between unbounded preceding and 1 preceding
+        ) as __dbt_last
+        {%- endif %}
+    from marked
+    where not __dbt_is_there
+)
+
+select
+    {%- if batch.times | length > batch.sequence | length %}
+    if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
+        'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
+        ~ dbt_delta._named(this) ~ ': '
+    ) }} || to_json(struct({{ keys }})) || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
+    {%- endif %}
+    if(__dbt_side = 'row', 'update', 'insert')
+    {{- ')' if batch.times | length > batch.sequence | length }} as __dbt_operation,
+    {{ keys }},
+    __dbt_at as __dbt_from,
+    __dbt_at,
+    coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
+    if(__dbt_side = 'row', __dbt_known_id, {{ dbt_delta._scd_id(batch, times) }}) as __dbt_id,
+    cast(__dbt_at as {{ batch.updated_type }}) as __dbt_updated,
+    __dbt_is_delete as __dbt_deleted,
+    {{ values | join(', ') }}
+from placed
+where
+    (__dbt_side = 'new'{{ ' and not __dbt_is_delete' if not keeps_deletes }})
+    or (__dbt_side = 'row' and not (__dbt_next <=> __dbt_until))
+{%- endmacro %}
+
+{% macro get_first_cdc_sql(batch, settings) -%}
+{%- if settings.scd_type == 1 -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.columns -%}{%- do columns.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
+select
+    {{ columns | join(', ') }}
+    {%- if batch.deleted_type is not none %},
+    {{ dbt_delta._deletion_flag(batch, '__dbt_is_delete') }} as {{ dbt_delta._quoted(settings.deleted) }}
+    {%- endif %}
+from {{ batch.from }}
+    {%- if settings.hard_deletes != 'new_record' %}
+where not __dbt_is_delete
+    {%- endif %}
+{%- else -%}
+    {%- set columns = [] -%}
+    {%- for name, value in dbt_delta._written_columns(batch, settings).items() -%}
+        {%- do columns.append(
+            (dbt_delta._deletion_flag(batch, value) if value == '__dbt_deleted' else value)
+            ~ ' as ' ~ dbt_delta._quoted(name)
+        ) -%}
+    {%- endfor -%}
+select
+    {{ columns | join(',\n    ') }}
+from (
+{{ dbt_delta.get_cdc_operations_sql(none, batch, settings) }}
+) as operations
+{%- endif -%}
+{%- endmacro %}
+
+{#
+    The latest state (cdc_scd_type: 1): a change counts if it is newer than the row. Deleted rows go,
+    or stay with their last values and dbt_is_deleted with hard_deletes: new_record.
+#}
+{% macro _is_newer(batch) -%}
+    {%- set stored = [] -%}
+    {%- for name in batch.sequence -%}{%- do stored.append('history.' ~ name) -%}{%- endfor -%}
+    {{- return(
+        '(struct(' ~ stored | join(', ') ~ ') < struct(' ~ dbt_delta._sequence_names(batch, 'source') ~ ') or history.'
+        ~ batch.sequence[0] ~ ' is null)'
+    ) -}}
+{%- endmacro %}
+
+{% macro _same_state(batch) -%}
+    {%- set on = [] -%}
+    {%- for key in batch['keys'] -%}
+        {%- do on.append(('history.' ~ key.text if key.name else key.text) ~ ' <=> source.__dbt_key_' ~ loop.index) -%}
+    {%- endfor -%}
+    {{- return((on + dbt_delta._bounds(batch, 'history')) | join('\n    and ')) -}}
+{%- endmacro %}
+
+{# The changes under names that are no column's of the table. #}
+{% macro _latest_state_source(batch) -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.columns -%}
+        {%- do columns.append(
+            (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
+            ~ ' as __dbt_c' ~ loop.index
+        ) -%}
+    {%- endfor -%}
+    {{- return(
+        '(select ' ~ dbt_delta._key_names(batch['keys'], 'events') | join(', ') ~ ', '
+        ~ dbt_delta._sequence_names(batch, 'events') ~ ', events.__dbt_is_delete, ' ~ columns | join(', ')
+        ~ ' from ' ~ batch.from ~ ' as events)'
+    ) -}}
+{%- endmacro %}
+
+{% macro get_latest_state_changes_sql(target, batch, settings) -%}
+select 1
+from {{ dbt_delta._latest_state_source(batch) }} as source
+left join (select *, true as __dbt_is_there from {{ target.name }}) as history
+    on {{ dbt_delta._same_state(batch) }}
+where
+    (history.__dbt_is_there is null{{ ' and not source.__dbt_is_delete' if settings.hard_deletes != 'new_record' }})
+    or (history.__dbt_is_there and {{ dbt_delta._is_newer(batch) }})
+{%- endmacro %}
+
+{% macro get_latest_state_merge_sql(target, batch, settings) -%}
+{%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
+{%- set names, values, updated, ended = [], [], [], [] -%}
+{%- for column in batch.columns -%}
+    {%- set name, value = dbt_delta._quoted(column.name), 'source.__dbt_c' ~ loop.index -%}
+    {%- do names.append(name) -%}
+    {%- do values.append(value) -%}
+    {%- do updated.append(name ~ ' = ' ~ value) -%}
+    {%- if name in batch.sequence -%}{%- do ended.append(name ~ ' = ' ~ value) -%}{%- endif -%}
+{%- endfor -%}
+{%- if batch.deleted_type is not none -%}
+    {%- set flag, name = dbt_delta._deletion_flag(batch, 'source.__dbt_is_delete'), dbt_delta._quoted(settings.deleted) -%}
+    {%- do names.append(name) -%}
+    {%- do values.append(flag) -%}
+    {%- do updated.append(name ~ ' = ' ~ flag) -%}
+    {%- do ended.append(name ~ ' = ' ~ flag) -%}
+{%- endif -%}
+merge into {{ target.name }} as history
+using {{ dbt_delta._marked_state(target, batch) }} as source
+on
+    {{ dbt_delta._same_state(batch) }}
+    and source.__dbt_matchable
+when matched and {{ dbt_delta._is_newer(batch) }} and source.__dbt_is_delete then
+    {{ 'update set ' ~ ended | join(', ') if keeps_deletes else 'delete' }}
+when matched and {{ dbt_delta._is_newer(batch) }} then
+    update set {{ updated | join(', ') }}
+when not matched{{ ' and not source.__dbt_is_delete' if not keeps_deletes }} then
+    insert ({{ names | join(', ') }})
+    values ({{ values | join(', ') }})
+{%- endmacro %}
+
+{# See _marker.sql: of a NULL key the source must say whether the table has it. #}
+{% macro _marked_state(target, batch) -%}
+    {%- set keys = dbt_delta._key_names(batch['keys']) -%}
+    {{- return(
+        '(\n    select events.*, not ' ~ dbt_delta._any_null(batch['keys'], 'events')
+        ~ ' or found.__dbt_is_there is not null as __dbt_matchable\n    from '
+        ~ dbt_delta._latest_state_source(batch) ~ ' as events\n    left join (\n        select distinct '
+        ~ dbt_delta._key_columns(batch['keys']) ~ ', true as __dbt_is_there from ' ~ target.name
+        ~ '\n    ) as found\n        on ' ~ dbt_delta._any_null(batch['keys'], 'events') ~ ' and '
+        ~ dbt_delta._same_snapshot_keys(batch['keys'], 'events', 'found') ~ '\n)'
+    ) -}}
+{%- endmacro %}

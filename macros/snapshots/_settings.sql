@@ -1,0 +1,88 @@
+{# The snapshot's configuration, read once and checked before anything runs. #}
+{% macro _snapshot_settings() -%}
+    {%- do dbt_delta._validate_platform() -%}
+    {%- set meta = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+    {%- set key = config.get('unique_key') -%}
+    {%- set settings = {
+        'strategy': config.get('strategy'),
+        'keys': [key] if key is string else key,
+        'updated_at': config.get('updated_at'),
+        'check_cols': config.get('check_cols'),
+        'hard_deletes': adapter.get_hard_deletes_behavior(config),
+        'current': config.get('dbt_valid_to_current'),
+        'from': meta.dbt_valid_from,
+        'to': meta.dbt_valid_to,
+        'id': meta.dbt_scd_id,
+        'updated': meta.dbt_updated_at,
+        'deleted': meta.dbt_is_deleted,
+        'null_keys': config.get('null_keys', 'match'),
+        'late': config.get('scd2_late', 'ignore'),
+        'sequence': dbt_delta._names(config.get('cdc_sequence_by')),
+        'delete_when': config.get('cdc_delete_when'),
+        'valid_from': config.get('cdc_valid_from'),
+        'scd_type': config.get('cdc_scd_type', 2) | int,
+    } -%}
+    {%- do dbt_delta._validate_snapshot(settings) -%}
+    {%- if flags.EMPTY -%}
+        {#- The source is empty by order, not because all was deleted. -#}
+        {%- do settings.update({'hard_deletes': 'ignore'}) -%}
+    {%- endif -%}
+    {{- return(settings) -}}
+{%- endmacro %}
+
+{% macro _validate_snapshot(settings) -%}
+    {%- for name, config_name, values in (
+        ('null_keys', 'null_keys', ['match', 'error']),
+        ('late', 'scd2_late', ['ignore', 'insert']),
+        ('scd_type', 'cdc_scd_type', [1, 2]),
+    ) if settings[name] not in values -%}
+        {%- do dbt_delta._refuse(
+            config_name ~ " is '" ~ settings[name] ~ "'. It is one of " ~ values | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- if settings.late == 'insert' and settings.strategy != 'timestamp' -%}
+        {%- do dbt_delta._refuse(
+            "scd2_late: insert needs strategy timestamp, whose updated_at says when a change was; it is '"
+            ~ settings.strategy ~ "'. Remove scd2_late, or use strategy cdc, which takes changes in any order."
+        ) -%}
+    {%- elif settings.strategy == 'cdc' and not settings.sequence -%}
+        {%- do dbt_delta._refuse(
+            'strategy cdc needs cdc_sequence_by: the columns by which the changes of a key are ordered.'
+        ) -%}
+    {%- elif settings.strategy != 'cdc' -%}
+        {%- for name in ('cdc_sequence_by', 'cdc_delete_when', 'cdc_valid_from', 'cdc_scd_type')
+            if config.get(name) is not none -%}
+            {%- do dbt_delta._refuse(
+                name ~ " is for strategy cdc; the strategy is '" ~ settings.strategy ~ "'. Remove it, or use cdc."
+            ) -%}
+        {%- endfor -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    The table that holds the history, as _existing gives it, with its name and the type of its
+    dbt_is_deleted (none without); none before the first build. Refuses what is no history.
+#}
+{% macro _snapshot_target(existing, settings) -%}
+    {%- if existing is none -%}{{- return(none) -}}{%- endif -%}
+    {%- set name = dbt_delta._named(existing.relation) -%}
+    {%- if existing.type == 'view' or existing.provider != 'delta' -%}
+        {%- do dbt_delta._refuse(
+            name ~ ' is a ' ~ ('view' if existing.type == 'view' else existing.provider ~ ' table')
+            ~ ', not a Delta table, and a snapshot replaces nothing. Drop or rename it, or give the snapshot an alias.'
+        ) -%}
+    {%- endif -%}
+    {%- set missing = [] -%}
+    {%- for column in ([] if settings.scd_type == 1 else [settings.id, settings.updated, settings.from, settings.to])
+        if dbt_delta._column(existing.columns, column) is none -%}
+        {%- do missing.append(column) -%}
+    {%- endfor -%}
+    {%- if missing -%}
+        {%- do dbt_delta._refuse(
+            'Snapshot target is missing configured columns: missing "' ~ missing | join('", "') ~ '" of ' ~ name
+            ~ '. It was not made by this snapshot: give the names that it has by snapshot_meta_column_names, '
+            ~ 'or the snapshot an alias.'
+        ) -%}
+    {%- endif -%}
+    {{- return(dict(existing, name=name)) -}}
+{%- endmacro %}

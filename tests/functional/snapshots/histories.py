@@ -1,0 +1,439 @@
+"""Random snapshots, run by run, and what plain Python says of their tables.
+
+Times are datetimes, in tables of dates dates. The time of run N is not known before; it is
+``run_time(N)``, later than all data but that of the year 2999.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+CURRENT = datetime(9999, 12, 31)
+FIRST_DAY = datetime(2024, 1, 1)
+FAR = datetime(2999, 1, 1)
+STEPS = 5
+META = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted")
+TYPES = {"id": "string", "region": "string", "v1": "int", "v2": "string", "v3": "double"}
+TYPES |= {"seq": "int", "op": "string"}
+Time = datetime | date
+Key = tuple[Any, ...]
+Source = Mapping[str, Any]
+
+
+def run_time(step: int) -> datetime:
+    return datetime(2500, 1, 1) + timedelta(days=step)
+
+
+class Refused(Exception):
+    """The run must fail with this text, and change nothing."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A snapshot, and its source at each run. What may change between runs is a tuple."""
+
+    strategy: str
+    keys: tuple[str, ...]
+    time: str
+    hard_deletes: tuple[str, ...]
+    current: tuple[bool, ...]
+    check_cols: tuple[Any, ...]
+    columns: tuple[tuple[str, ...], ...]
+    batches: tuple[tuple[Source, ...], ...]
+    updated_at: bool = True
+    late: bool = False
+    null_keys: str = "match"
+    sequence: tuple[str, ...] = ()
+    valid_from: str = ""
+    scd_type: int = 2
+    renamed: bool = False
+    vectors: bool = True
+
+    def model(self) -> str:
+        """The snapshot's block, whose configuration and rows depend on the variable ``step``."""
+        config = {
+            "strategy": self.strategy,
+            "unique_key": list(self.keys) if len(self.keys) > 1 else self.keys[0],
+            "null_keys": self.null_keys,
+            "tblproperties": {"delta.enableDeletionVectors": str(self.vectors).lower()},
+        }
+        if self.strategy == "timestamp":
+            config |= {"updated_at": "at", "scd2_late": "insert" if self.late else "ignore"}
+        elif self.strategy == "check" and self.updated_at:
+            config["updated_at"] = "at"
+        elif self.strategy == "cdc":
+            config |= {
+                "cdc_sequence_by": list(self.sequence),
+                "cdc_delete_when": "op = 'D'",
+                "cdc_scd_type": self.scd_type,
+            }
+            if self.valid_from:
+                config["cdc_valid_from"] = self.valid_from
+        if self.renamed:
+            config["snapshot_meta_column_names"] = {name: name[4:] for name in META}
+        moving = [f"hard_deletes={_all_steps(self.hard_deletes)}[var('step')]"]
+        if self.strategy == "check":
+            shown = [list(c) if c != "all" else c for c in self.check_cols]
+            moving.append(f"check_cols={_all_steps(shown)}[var('step')]")
+        expression = f"cast(timestamp'{CURRENT}' as {self.table_time()})"
+        current = _all_steps([expression if c else None for c in self.current])
+        moving.append(f"dbt_valid_to_current={current}[var('step')]")
+        fixed = [f"{name}={value!r}" for name, value in config.items()]
+        sources = "".join(
+            f"{{% {'if' if step == 0 else 'elif'} var('step') == {step} %}}\n{self.select(step)}\n"
+            for step in range(len(self.batches))
+        )
+        return (
+            f"{{% snapshot NAME %}}\n{{{{ config({', '.join(fixed + moving)}) }}}}\n{sources}"
+            "{% endif %}\n{% endsnapshot %}\n"
+        )
+
+    def table_time(self) -> str:
+        """The type of dbt_valid_from, which a first build settles."""
+        closes = self.strategy != "cdc" and self.hard_deletes[0] != "ignore"
+        if self.strategy == "check" and not self.updated_at:
+            return "timestamp"
+        return "timestamp" if self.time == "date" and closes else self.time
+
+    def select(self, step: int) -> str:
+        columns = self.columns[step]
+        rows = [
+            f"({', '.join(self._literal(name, row[name]) for name in columns)})"
+            for row in self.batches[step]
+        ]
+        nothing = f"({', '.join(self._literal(name, None) for name in columns)})"
+        names = ", ".join(f"`{name}`" for name in columns)
+        values = ",\n    ".join(rows or [nothing])
+        return f"select * from values\n    {values}\nas t({names})" + ("" if rows else " where false")
+
+    def _literal(self, name: str, value: Any) -> str:
+        kind = self.time if name == "at" else TYPES[name]
+        if value is None:
+            return f"cast(null as {kind})"
+        return f"cast('{value}' as {kind})"
+
+    def key(self, row: Source) -> Key:
+        if self.keys == ("id || '-' || region",):
+            return (None if row["id"] is None or row["region"] is None else f"{row['id']}-{row['region']}",)
+        return tuple(row[name] for name in self.keys)
+
+    def as_time(self, value: Time | None) -> Time | None:
+        """A time as the table holds it."""
+        if value is None or self.table_time() != "date":
+            return value
+        return value.date() if isinstance(value, datetime) else value
+
+
+def _all_steps(values: Sequence[Any]) -> list[Any]:
+    """As long as the longest case, as dbt reads the configuration of all of them."""
+    return [*values, *[values[-1]] * (STEPS - len(values))]
+
+
+@dataclass
+class Row:
+    """A row of a history; ``to`` is None while it is open."""
+
+    key: Key
+    values: dict[str, Any]
+    start: Any
+    to: Any
+    updated: Any
+    deleted: bool | None
+    open_as: Any = None  # what dbt_valid_to then holds
+
+
+@dataclass
+class Table:
+    columns: tuple[str, ...] = ()
+    has_flag: bool = False
+    rows: list[Row] = field(default_factory=list)
+
+
+def run(case: Case, table: Table | None, step: int) -> Table:
+    """The table after a run.
+
+    Raises:
+        Refused: the run must fail.
+    """
+    source = case.batches[step]
+    before = table or Table()
+    columns = case.columns[step]
+    has_flag = before.has_flag or case.hard_deletes[step] == "new_record"
+    after = Table(
+        before.columns + tuple(c for c in columns if c not in before.columns),
+        has_flag,
+        [replace(row, values=dict(row.values)) for row in before.rows],
+    )
+    if case.null_keys == "error" and any(None in case.key(row) for row in source):
+        raise Refused("null keys")
+    if case.strategy == "cdc":
+        (_cdc_latest if case.scd_type == 1 else _cdc)(case, after, step)
+    else:
+        _snapshot(case, after, step)
+    for row in after.rows:
+        row.values = {name: row.values.get(name) for name in after.columns}
+    return after
+
+
+def _stored(case: Case, step: int, row: Source) -> dict[str, Any]:
+    return {name: row[name] for name in case.columns[step]}
+
+
+def _later(case: Case, step: int, last: Time | None) -> Time:
+    now = case.as_time(run_time(step))
+    assert now is not None
+    if last is None or now > last:
+        return now
+    return last if isinstance(now, date) and not isinstance(now, datetime) else last + timedelta(microseconds=1)
+
+
+def _snapshot(case: Case, table: Table, step: int) -> None:
+    source = case.batches[step]
+    keys = [case.key(row) for row in source]
+    if len(set(keys)) < len(keys):
+        raise Refused("duplicate keys")
+    if case.strategy == "timestamp" and any(row["at"] is None for row in source):
+        raise Refused("keys without at")
+    open_as = case.as_time(CURRENT) if case.current[step] else None
+    fresh: list[Row] = []
+
+    def insert(key: Key, values: dict[str, Any], start: Any, updated: Any, deleted: bool, to: Any = None) -> None:
+        flag = deleted if table.has_flag else None
+        fresh.append(Row(key, values, start, to, updated, flag, open_as))
+
+    for row, key in zip(source, keys, strict=True):
+        values = _stored(case, step, row)
+        when = row["at"] if case.strategy == "timestamp" or case.updated_at else run_time(step)
+        own = case.as_time(when)
+        of_key = [r for r in table.rows if r.key == key]
+        found = next((r for r in of_key if r.to is None), None)
+        updated = when if when is not None else _later(case, step, None)
+        if found is None:
+            ended = max((r.to for r in of_key), default=None)
+            start = own if own is not None and (ended is None or own >= ended) else _later(case, step, ended)
+            insert(key, values, start, updated if when is not None else start, False)
+        elif found.deleted or _differs(case, step, found, row):
+            start = own if own is not None and own > found.start else _later(case, step, found.start)
+            found.to = start
+            insert(key, values, start, updated if when is not None else start, False)
+        elif case.late and own < found.start and all(r.start != own for r in of_key):
+            within = next((r for r in of_key if r.to is not None and r.start < own < r.to), None)
+            to = within.to if within else min(r.start for r in of_key if r.start > own)
+            if within:
+                within.to = own
+            insert(key, values, own, when, False, to)
+    if case.hard_deletes[step] != "ignore":
+        for gone in [r for r in table.rows if r.to is None and not r.deleted and r.key not in keys]:
+            gone.to = _later(case, step, gone.start)
+            if case.hard_deletes[step] == "new_record":
+                insert(gone.key, dict(gone.values), gone.to, gone.to, True)
+    table.rows += fresh
+
+
+def _differs(case: Case, step: int, found: Row, row: Source) -> bool:
+    if case.strategy == "timestamp":
+        return bool(_comparable(found.updated) < _comparable(row["at"]))
+    wanted = case.check_cols[step]
+    checked = case.columns[step] if wanted == "all" else wanted
+    return any(found.values.get(name) != row[name] for name in checked)
+
+
+def _comparable(value: Time) -> datetime:
+    return value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+
+
+# Changes in any order ---------------------------------------------------------------------------
+
+
+def _events(case: Case, step: int) -> dict[Key, dict[Key, Source]]:
+    """Of each key the distinct changes by their sequence."""
+    found: dict[Key, dict[Key, Source]] = defaultdict(dict)
+    for row in case.batches[step]:
+        stored = _stored(case, step, row)
+        if found[case.key(row)].setdefault(_sequence(case, row), stored) != stored:
+            raise Refused("one sequence")
+    if any(row[name] is None for row in case.batches[step] for name in (*case.sequence, "at")):
+        raise Refused("keys without")
+    return found
+
+
+def _cdc(case: Case, table: Table, step: int) -> None:
+    keeps = case.hard_deletes[step] == "new_record"
+    open_as = case.as_time(CURRENT) if case.current[step] else None
+    for key, events in _events(case, step).items():
+        rows = [r for r in table.rows if r.key == key]
+        ends = {r.to for r in rows if r.to is not None}
+        known = {(r.start, _sequence(case, r.values)) for r in rows}
+        new = {(case.as_time(e["at"]), s): e for s, e in events.items()}
+        new = {place: event for place, event in new.items() if place not in known}
+        deletes = {p for p, e in new.items() if e["op"] == "D"}
+        fresh = [
+            Row(key, dict(event), start, None, start, (event["op"] == "D") if table.has_flag else None, open_as)
+            for (start, sequence), event in new.items()
+            if keeps or event["op"] != "D"
+        ]
+        _keep_last_values(case, rows, fresh, deletes)
+        places = known | set(new)
+        changed = bool(fresh)
+        for row in rows + fresh:
+            own = (row.start, _sequence(case, row.values))
+            after = [e for e in ends if e > row.start] + [p[0] for p in places if p > own]
+            to = min(after, default=None)
+            changed = changed or to != row.to
+            row.to = to
+        in_sequence = [start for start, _ in sorted(places, key=lambda place: place[1])]
+        if changed and in_sequence != sorted(in_sequence):
+            raise Refused("goes back")
+        table.rows += fresh
+
+
+def _sequence(case: Case, values: Mapping[str, Any]) -> Key:
+    return tuple(values[name] for name in case.sequence)
+
+
+def _keep_last_values(case: Case, rows: Sequence[Row], fresh: Sequence[Row], deletes: set[Any]) -> None:
+    """Rows of deletions hold what the key had last, and the place of the deletion itself."""
+    place = {id(row): (row.start, _sequence(case, row.values)) for row in [*rows, *fresh]}
+    for row in fresh:
+        if place[id(row)] in deletes:
+            before = [r for r in [*rows, *fresh] if place[id(r)] < place[id(row)] and place[id(r)] not in deletes]
+            if before:
+                last = max(before, key=lambda r: place[id(r)])
+                own = {name: row.values[name] for name in case.sequence}
+                row.values = {**{name: None for name in row.values}, **last.values, **own}
+
+
+def _cdc_latest(case: Case, table: Table, step: int) -> None:
+    keeps = case.hard_deletes[step] == "new_record"
+    for key, events in _events(case, step).items():
+        sequence = max(events)
+        event = events[sequence]
+        is_delete = event["op"] == "D"
+        found = next((r for r in table.rows if r.key == key), None)
+        if found is None:
+            if keeps or not is_delete:
+                flag = is_delete if table.has_flag else None
+                table.rows.append(Row(key, dict(event), None, None, None, flag))
+        elif _sequence(case, found.values) < sequence:
+            if not is_delete:
+                found.values = {**found.values, **{n: None for n in found.values if n not in event}, **event}
+                found.deleted = False if table.has_flag else None
+            elif keeps:
+                found.values |= {name: event[name] for name in case.sequence}
+                found.deleted = True
+            else:
+                table.rows.remove(found)
+
+
+# Random cases ------------------------------------------------------------------------------------
+
+IDS = st.sampled_from(["1", "2", "3", "4", "", "a|b", None])
+DAYS = st.integers(0, 6).map(lambda day: FIRST_DAY + timedelta(days=day))
+
+
+def _one_in(draw: st.DrawFn, count: int) -> bool:
+    """Rarely true; hypothesis likes the ends of a range."""
+    return draw(st.integers(0, count - 1)) == count // 2
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    strategy = draw(st.sampled_from(["timestamp", "timestamp", "check", "check", "cdc"]))
+    steps = draw(st.integers(2, STEPS))
+    keys = draw(st.sampled_from([("id",), ("id",), ("id", "region"), ("id || '-' || region",)]))
+    time = draw(st.sampled_from(["timestamp", "timestamp", "timestamp_ntz", "date"]))
+    modes = st.sampled_from(["ignore", "invalidate", "new_record"])
+    mode = draw(modes)
+    hard_deletes = tuple(draw(modes) if _one_in(draw, 6) else mode for _ in range(steps))
+    begins = draw(st.sampled_from([0, 1, steps, steps]))
+    sequence = draw(st.sampled_from([("at",), ("at", "seq"), ("seq",)]))
+    case = Case(
+        strategy=strategy,
+        keys=keys,
+        time=time,
+        hard_deletes=hard_deletes,
+        current=tuple(step >= begins for step in range(steps)),
+        check_cols=_check_cols(draw, steps),
+        columns=tuple(_columns(draw, strategy, step) for step in range(steps)),
+        batches=(),
+        updated_at=draw(st.booleans()),
+        late=draw(st.booleans()),
+        null_keys=draw(st.sampled_from(["match", "match", "match", "error"])),
+        sequence=sequence if strategy == "cdc" else (),
+        valid_from="at" if sequence == ("seq",) else "",
+        scd_type=draw(st.sampled_from([2, 2, 1])) if strategy == "cdc" else 2,
+        renamed=_one_in(draw, 5),
+        vectors=not _one_in(draw, 4),
+    )
+    batches = _feed(draw, case, steps) if strategy == "cdc" else _states(draw, case, steps)
+    if case.scd_type == 1:
+        case = replace(case, hard_deletes=(mode,) * steps, current=(False,) * steps)
+    return replace(case, batches=tuple(tuple(batch) for batch in batches))
+
+
+def _check_cols(draw: st.DrawFn, steps: int) -> tuple[Any, ...]:
+    choices = st.sampled_from(["all", ("v1",), ("v1", "v2")])
+    usual = draw(choices)
+    return tuple(draw(choices) if _one_in(draw, 6) else usual for _ in range(steps))
+
+
+def _columns(draw: st.DrawFn, strategy: str, step: int) -> tuple[str, ...]:
+    own = ("id", "region", *(("seq", "op") if strategy == "cdc" else ()), "at", "v1", "v2")
+    return (*own, "v3") if step and _one_in(draw, 4) else own
+
+
+def _values(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "v1": draw(st.sampled_from([0, 1, 2, None])),
+        "v2": draw(st.sampled_from(["x", "y", "", None])),
+        "v3": draw(st.sampled_from([0.5, None])),
+    }
+
+
+def _states(draw: st.DrawFn, case: Case, steps: int) -> Iterator[list[Source]]:
+    """A source from run to run: rows come, change, go and come back."""
+    rows: dict[Key, Source] = {}
+    for step in range(steps):
+        for _ in range(draw(st.integers(0 if step else 1, 4))):
+            row = {"id": draw(IDS), "region": draw(st.sampled_from(["n", "s", "b|c", None]))}
+            key = case.key(row)
+            if key in rows and draw(st.integers(0, 2)) == 0:
+                del rows[key]
+            else:
+                when = draw(DAYS) + timedelta(days=draw(st.integers(0, 2 * step)))
+                odd = {"at": None if _one_in(draw, 60) else FAR if _one_in(draw, 60) else when}
+                rows[key] = row | _values(draw) | odd
+        batch = list(rows.values())
+        if batch and _one_in(draw, 30):
+            batch.append(batch[0] | _values(draw))
+        yield batch
+
+
+def _feed(draw: st.DrawFn, case: Case, steps: int) -> Iterator[list[Source]]:
+    """A feed: several changes of a key, in any order, some again."""
+    past: list[Source] = []
+    for step in range(steps):
+        batch: list[Source] = []
+        for _ in range(draw(st.integers(0 if step else 1, 6))):
+            if past and _one_in(draw, 4):
+                batch.append(draw(st.sampled_from(past)))
+                continue
+            sequence = draw(st.integers(0, 9)) + (5 * step if draw(st.booleans()) else 0)
+            batch.append(
+                {"id": draw(IDS), "region": draw(st.sampled_from(["n", "s"]))}
+                | _values(draw)
+                | {
+                    "seq": None if _one_in(draw, 80) else sequence,
+                    "op": draw(st.sampled_from(["I", "U", "U", "D"])),
+                    "at": FIRST_DAY + timedelta(days=sequence // 2),
+                }
+            )
+        for row in list(batch):
+            if _one_in(draw, 6):
+                batch.append(row)
+        past += batch
+        yield batch
