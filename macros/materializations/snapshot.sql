@@ -39,8 +39,8 @@
         {%- set changes = dbt_delta.get_latest_state_changes_sql(target, batch, settings) -%}
         {%- set sql = dbt_delta.get_latest_state_merge_sql(target, batch, settings) -%}
     {%- else -%}
-        {#- A MERGE reads its own table in its source only behind a view. -#}
         {%- set view = dbt_delta._quoted(batch.staging.identifier ~ '_view') -%}
+        {#- A MERGE reads its own table in its source only behind a view. -#}
         {%- do run_query(
             'create or replace temporary view ' ~ view ~ ' as\n'
             ~ dbt_delta.get_snapshot_operations_sql(target, batch, settings)

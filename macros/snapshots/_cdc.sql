@@ -210,10 +210,10 @@ select
     if(__dbt_side = 'row', 'update', 'insert')
     {{- ')' if batch.times | length > batch.sequence | length }} as __dbt_operation,
     {{ keys }},
-    __dbt_at as __dbt_from,
+    __dbt_known_id as __dbt_found_id,
     __dbt_at,
     coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
-    if(__dbt_side = 'row', __dbt_known_id, {{ dbt_delta._scd_id(batch, times) }}) as __dbt_id,
+    {{ dbt_delta._scd_id(batch, times) }} as __dbt_id,
     cast(__dbt_at as {{ batch.updated_type }}) as __dbt_updated,
     __dbt_is_delete as __dbt_deleted,
     {{ values | join(', ') }}

@@ -1,9 +1,8 @@
 {#
-    What a run does to the history, judged when the MERGE runs, by the rows that it sees itself: of
-    each change 'update', which ends a row, and 'insert'. Columns: __dbt_operation, the keys,
-    __dbt_from and __dbt_id of the row to end, __dbt_to its new dbt_valid_to; or __dbt_at, __dbt_to,
-    __dbt_id, __dbt_updated, __dbt_deleted and __dbt_c1 .. of the row to insert. Their names are no
-    column's of the table, whose key may be an expression.
+    What a run does to the history: of each change 'update', which ends a row, and 'insert'. Columns:
+    __dbt_operation, the keys, __dbt_found_id of the row to end, __dbt_to its new dbt_valid_to; or
+    __dbt_at, __dbt_to, __dbt_id, __dbt_updated, __dbt_deleted and __dbt_c1 .. of the row to insert.
+    Their names are no column's of the table, whose key may be an expression.
 #}
 {% macro get_snapshot_operations_sql(target, batch, settings) -%}
     {{- return(
@@ -13,89 +12,47 @@
 {%- endmacro %}
 
 {% macro get_change_operations_sql(target, batch, settings) -%}
+{%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
+{%- set columns = [] -%}
+{%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
-{%- set source_keys = dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') -%}
-{%- set found_from, found_to, found_id = dbt_delta._quoted(settings.from), dbt_delta._quoted(settings.to), dbt_delta._quoted(settings.id) -%}
-{%- set bounds = dbt_delta._unaliased_bounds(batch) -%}
-{%- set values = [] -%}
-{%- for column in batch.columns -%}
-    {%- set value = dbt_delta._value(column, 'source_data') if column.source
-        else 'cast(null as ' ~ column.type ~ ')' -%}
-    {%- set last = 'snapshotted_data.' ~ dbt_delta._quoted(column.name) -%}
-    {%- do values.append(
-        ('if(source_data.__dbt_is_present, ' ~ value ~ ', ' ~ last ~ ')' if settings.hard_deletes == 'new_record' else value)
-        ~ ' as __dbt_c' ~ loop.index
-    ) -%}
-{%- endfor -%}
+{%- set id = '__dbt_scd_id' if batch.scd_id
+    else dbt_delta._scd_id(batch, ['__dbt_at'], is_doubled='__dbt_at <= __dbt_last') -%}
 with changes as (
     select
-        {{ source_keys }},
-        source_data.__dbt_is_present,
-        source_data.__dbt_updated_at,
-        {%- if batch.scd_id %}
-        source_data.__dbt_scd_id,
-        {%- endif %}
-        snapshotted_data.__dbt_is_open is not null as __dbt_is_known,
-        snapshotted_data.{{ found_from }} as __dbt_from,
-        snapshotted_data.{{ found_id }} as __dbt_id,
-        {{ 'coalesce(snapshotted_data.' ~ found_id ~ ', ended.__dbt_count)' if batch.has_new_keys
-            else 'snapshotted_data.' ~ found_id }} as __dbt_before,
-        {{ dbt_delta._last_time(batch, settings) }} as __dbt_last,
-        {{ dbt_delta._change_time(batch, settings) }} as __dbt_at,
-        {{ values | join(',\n        ') }}
+        source_data.*,
+        {{ 'coalesce(source_data.__dbt_found_id, ended.__dbt_count)' if batch.has_ended_keys
+            else 'source_data.__dbt_found_id' }} as __dbt_before,
+        {{ dbt_delta._last_time(batch) }} as __dbt_last,
+        {{ dbt_delta._change_time(batch) }} as __dbt_at
     from {{ batch.from }} as source_data
-    left join {{ dbt_delta._open_rows(target, batch, settings, bounds) }} as snapshotted_data
-        on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
-    {%- if batch.has_new_keys %}
-    left join {{ dbt_delta._ended_rows(target, batch, settings, bounds) }} as ended
+    {%- if batch.has_ended_keys %}
+    left join {{ dbt_delta._ended_rows(target, batch, settings) }} as ended
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'ended') }}
     {%- endif %}
-    where
-        case
-            when source_data.__dbt_is_known and snapshotted_data.__dbt_is_open is null then raise_error({{ dbt_delta._literal(
-                dbt_delta._named(this) ~ ' was changed by another run at the same time; nothing was written. Run the snapshot again.'
-            ) }})
-            when source_data.__dbt_is_late then false
-            when not source_data.__dbt_is_present then snapshotted_data.__dbt_is_open is not null
-                and not ({{ dbt_delta._is_deletion(batch, settings, 'snapshotted_data') }})
-            else {{ dbt_delta._is_change(batch, settings) }}
-        end
-),
-
-operations as (
-    select
-        *,
-        if(__dbt_operation = 'update', __dbt_at, {{ dbt_delta._current(batch, settings) }}) as __dbt_to
-    from changes
-    lateral view explode(array('update', 'insert')) as __dbt_operation
-    where
-        (__dbt_operation = 'update' and __dbt_is_known)
-        or (__dbt_operation = 'insert' and {{ 'true' if settings.hard_deletes == 'new_record' else '__dbt_is_present' }})
+    where not source_data.__dbt_is_late
 )
 {%- if settings.late == 'insert' %},
 
-{{ dbt_delta._late_operations(target, batch, settings, bounds) }}
+{{ dbt_delta._late_operations(target, batch, settings) }}
 {%- endif %}
-{%- set columns = [] -%}
-{%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor %}
 
 select
     __dbt_operation,
     {{ keys }},
-    __dbt_from,
+    __dbt_found_id,
     __dbt_at,
-    __dbt_to,
-    case
-        when __dbt_operation = 'update' then __dbt_id
-        {%- if settings.hard_deletes == 'new_record' %}
-        when not __dbt_is_present then {{ snapshot_hash_arguments(['__dbt_id', '__dbt_at']) }}
-        {%- endif %}
-        else {{ '__dbt_scd_id' if batch.scd_id else dbt_delta._scd_id(batch, ['__dbt_at'], is_doubled='__dbt_at <= __dbt_last') }}
-    end as __dbt_id,
+    if(__dbt_operation = 'update', __dbt_at, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
+    {{ 'if(__dbt_is_present, ' ~ id ~ ', ' ~ snapshot_hash_arguments(['__dbt_found_id', '__dbt_at']) ~ ')'
+        if keeps_deletes else id }} as __dbt_id,
     cast(if(__dbt_is_present, coalesce(__dbt_updated_at, __dbt_at), __dbt_at) as {{ batch.updated_type }}) as __dbt_updated,
     not __dbt_is_present as __dbt_deleted,
     {{ columns | join(', ') }}
-from operations
+from changes
+lateral view explode(array('update', 'insert')) as __dbt_operation
+where
+    (__dbt_operation = 'update' and __dbt_is_known)
+    or (__dbt_operation = 'insert'{{ ' and __dbt_is_present' if not keeps_deletes }})
 {%- if settings.late == 'insert' %}
 union all
 select * from late_operations
@@ -123,23 +80,24 @@ select * from late_operations
 {%- endmacro %}
 
 {# When a change begins: at the source's own time, unless the history knows better. #}
-{% macro _change_time(batch, settings) -%}
-{%- set last = dbt_delta._last_time(batch, settings) -%}
-{%- set known = 'snapshotted_data.__dbt_is_open is not null' -%}
+{% macro _change_time(batch) -%}
+{%- set last, now = dbt_delta._last_time(batch), dbt_delta._run_time(batch) -%}
 {%- set own = 'cast(source_data.__dbt_updated_at as ' ~ batch.time ~ ')' -%}
 case
             when source_data.__dbt_is_present and ({{ last }} is null or {{ own }} > {{ last }}
-                or ({{ own }} = {{ last }} and not ({{ known }})))
-                then coalesce({{ own }}, {{ dbt_delta._run_time(batch) }})
-            when {{ last }} is null or {{ dbt_delta._run_time(batch) }} > {{ last }} then {{ dbt_delta._run_time(batch) }}
+                or ({{ own }} = {{ last }} and not source_data.__dbt_is_known))
+                then coalesce({{ own }}, {{ now }})
+            when {{ last }} is null or {{ now }} > {{ last }} then {{ now }}
             else {{ last if batch.time == 'date' else 'timestampadd(microsecond, 1, ' ~ last ~ ')' }}
         end
 {%- endmacro %}
 
 {# When the key's open row began, or when its last row ended. #}
-{% macro _last_time(batch, settings) -%}
-    {%- set found = 'snapshotted_data.' ~ dbt_delta._quoted(settings.from) -%}
-    {{- return('coalesce(' ~ found ~ ', ended.__dbt_ended)' if batch.has_new_keys else found) -}}
+{% macro _last_time(batch) -%}
+    {{- return(
+        'coalesce(source_data.__dbt_found_from, ended.__dbt_ended)' if batch.has_ended_keys
+        else 'source_data.__dbt_found_from'
+    ) -}}
 {%- endmacro %}
 
 {# The time of the run, as dbt_valid_from holds times. #}
@@ -153,15 +111,23 @@ case
     ) ~ ') as ' ~ batch.time ~ ')') -}}
 {%- endmacro %}
 
-{# When the keys that have no open row were last there. #}
-{% macro _ended_rows(target, batch, settings, bounds) -%}
+{# Whether a key without open row has been there before: then its last row says when it ended. #}
+{% macro _find_ended_keys(target, batch, settings, new_keys) -%}
+    {%- if not new_keys or target is none or settings.strategy == 'cdc' -%}{{- return(false) -}}{%- endif -%}
+    {{- return(run_query(
+        'select 1 from ' ~ dbt_delta._ended_rows(target, batch, settings) ~ ' as ended limit 1'
+    ).rows | length > 0) -}}
+{%- endmacro %}
+
+{% macro _ended_rows(target, batch, settings) -%}
+{%- set ended = ['not ' ~ dbt_delta._is_open(batch, settings)] + dbt_delta._unaliased_bounds(batch) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'known') | join(', ') -%}
 (
     select {{ keys }}, max(known.__dbt_to) as __dbt_ended, cast(count(*) as string) as __dbt_count
     from (
         select {{ dbt_delta._key_columns(batch['keys']) }}, {{ dbt_delta._quoted(settings.to) }} as __dbt_to
         from {{ target.name }}
-        where {{ (['not ' ~ dbt_delta._is_open(batch, settings)] + bounds) | join(' and ') }}
+        where {{ ended | join(' and ') }}
     ) as known
     left semi join (select * from {{ batch.from }} where not __dbt_is_known) as fresh
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'fresh') }}
@@ -181,16 +147,11 @@ case
     Changes that are older than the row that is open: each ends the row in which it falls, and holds
     until that row's end, or until the next row where none was valid.
 #}
-{% macro _late_operations(target, batch, settings, bounds) -%}
+{% macro _late_operations(target, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'late') | join(', ') -%}
-{%- set is_open = dbt_delta._is_open(batch, settings) -%}
+{%- set bounds = dbt_delta._unaliased_bounds(batch) -%}
 {%- set columns = [] -%}
-{%- for column in batch.columns -%}
-    {%- do columns.append(
-        (dbt_delta._value(column, 'late') if column.source else 'cast(null as ' ~ column.type ~ ')')
-        ~ ' as __dbt_c' ~ loop.index
-    ) -%}
-{%- endfor -%}
+{%- for column in batch.columns -%}{%- do columns.append('late.__dbt_c' ~ loop.index) -%}{%- endfor -%}
 places as (
     select
         {{ keys }},
@@ -219,10 +180,10 @@ late_operations as (
     select
         __dbt_operation,
         {{ keys }},
-        places.within.__dbt_from as __dbt_from,
+        if(__dbt_operation = 'update', places.within.__dbt_id, late.__dbt_found_id) as __dbt_found_id,
         cast(late.__dbt_updated_at as {{ batch.time }}) as __dbt_at,
         if(__dbt_operation = 'update', late.__dbt_updated_at, coalesce(places.within.__dbt_to, places.next_from)) as __dbt_to,
-        if(__dbt_operation = 'update', places.within.__dbt_id, {{ dbt_delta._scd_id(batch, ['late.__dbt_updated_at']) | replace('__dbt_key', 'late.__dbt_key') }}) as __dbt_id,
+        {{ dbt_delta._scd_id(batch, ['late.__dbt_updated_at']) | replace('__dbt_key', 'late.__dbt_key') }} as __dbt_id,
         cast(late.__dbt_updated_at as {{ batch.updated_type }}) as __dbt_updated,
         false as __dbt_deleted,
         {{ columns | join(', ') }}
@@ -235,35 +196,57 @@ late_operations as (
 )
 {%- endmacro %}
 
+{#
+    Ends rows and inserts others, in one commit. The operations of a snapshot were judged before, by
+    the open row of their key: another open row, or none where one was, is the work of another
+    run meanwhile, and stops this one.
+#}
 {% macro get_snapshot_merge_sql(target, batch, settings, operations) -%}
-{%- set on = ["source.__dbt_operation = 'update'"] -%}
+{%- set is_cdc = settings.strategy == 'cdc' -%}
+{%- set to, id = dbt_delta._quoted(settings.to), 'history.' ~ dbt_delta._quoted(settings.id) -%}
+{%- set is_open = dbt_delta._is_open(batch, settings, 'history') -%}
+{%- set on, values = [], [] -%}
 {%- for key in batch['keys'] -%}
     {#- An expression finds its columns in the table only: those of the source have other names. -#}
     {%- set side = 'history.' ~ key.text if key.name else key.text -%}
     {%- do on.append(side ~ ' <=> source.__dbt_key_' ~ loop.index) -%}
 {%- endfor -%}
-{%- for name, value in ((settings.from, '__dbt_from'), (settings.id, '__dbt_id')) -%}
-    {%- do on.append('history.' ~ dbt_delta._quoted(name) ~ ' <=> source.' ~ value) -%}
-{%- endfor -%}
-{%- if settings.late != 'insert' and settings.strategy != 'cdc' -%}
-    {%- do on.append(dbt_delta._is_open(batch, settings, 'history')) -%}
+{%- set ends = "(source.__dbt_operation = 'update' and " ~ id ~ ' = source.__dbt_found_id)' -%}
+{%- set clashes = "(source.__dbt_operation = 'insert' and " ~ id ~ ' is not null and not ' ~ id
+    ~ ' <=> source.__dbt_found_id' ~ (' and ' ~ is_open if settings.late == 'insert' else '') ~ ')' -%}
+{%- if is_cdc -%}
+    {%- do on.append(ends) -%}
+{%- else -%}
+    {%- do on.append('(' ~ ends ~ ' or ' ~ clashes ~ ')') -%}
+    {%- if settings.late != 'insert' -%}{%- do on.append(is_open) -%}{%- endif -%}
 {%- endif -%}
 {%- set written = dbt_delta._written_columns(batch, settings) -%}
-{%- set values = [] -%}
 {%- for value in written.values() -%}
     {%- do values.append(
         dbt_delta._deletion_flag(batch, 'source.' ~ value) if value == '__dbt_deleted' else 'source.' ~ value
     ) -%}
 {%- endfor -%}
+{%- set stop = 'raise_error(' ~ dbt_delta._literal(
+    target.name ~ ' was changed by another run at the same time. Nothing was written. Run the snapshot again.'
+) ~ ')' -%}
 merge into {{ target.name }} as history
 using {{ operations }} as source
 on
     {{ (on + dbt_delta._bounds(batch, 'history')) | join('\n    and ') }}
+when matched and source.__dbt_operation = 'update' then
+    update set {{ to }} = source.__dbt_to
+{%- if not is_cdc %}
 when matched then
-    update set {{ dbt_delta._quoted(settings.to) }} = source.__dbt_to
+    update set {{ to }} = cast({{ stop }} as {{ batch.time }})
+{%- endif %}
 when not matched and source.__dbt_operation = 'insert' then
     insert ({{ dbt_delta._quoted_list(written.keys()) }})
     values ({{ values | join(', ') }})
+{%- if not is_cdc %}
+when not matched then
+    insert ({{ dbt_delta._quoted(settings.id) }})
+    values ({{ stop }})
+{%- endif %}
 {%- endmacro %}
 
 {# A condition as dbt_is_deleted holds it: text here, true and false in tables of dbt-databricks. #}
@@ -292,7 +275,9 @@ when not matched and source.__dbt_operation = 'insert' then
     {{- return(dbt_delta.get_first_cdc_sql(batch, settings)) -}}
 {%- endif -%}
 {%- set columns = [] -%}
-{%- for column in batch.columns -%}{%- do columns.append('source_data.' ~ dbt_delta._quoted(column.name)) -%}{%- endfor -%}
+{%- for column in batch.columns -%}
+    {%- do columns.append('source_data.__dbt_c' ~ loop.index ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
+{%- endfor -%}
 {%- set time = 'source_data.__dbt_updated_at' if settings.strategy == 'timestamp'
     else 'coalesce(source_data.__dbt_updated_at, source_data.__dbt_now)' -%}
 {%- set at = 'cast(' ~ time ~ ' as ' ~ batch.time ~ ')' -%}

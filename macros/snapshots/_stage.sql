@@ -20,11 +20,13 @@
         {%- endif -%}
     {%- endfor -%}
     {%- set found = run_query(dbt_delta.get_snapshot_check_sql(target, batch, settings, bounded)).rows[0] -%}
-    {%- do dbt_delta._check_snapshot(target, batch, settings, found) -%}
     {%- do batch.update({
         'rows': found['row_count'] | int,
-        'has_new_keys': found['new_keys'] | int > 0,
         'bounds': dbt_delta._found_bounds(bounded, found, types),
+    }) -%}
+    {%- do dbt_delta._check_snapshot(target, batch, settings, found) -%}
+    {%- do batch.update({
+        'has_ended_keys': dbt_delta._find_ended_keys(target, batch, settings, found['new_keys'] | int),
     }) -%}
 {%- endmacro %}
 
@@ -66,11 +68,11 @@
 {%- endmacro %}
 
 {# Rows of the history by which the source is judged: those that are open. #}
-{% macro _open_rows(target, batch, settings, bounds=[]) -%}
+{% macro _open_rows(target, batch, settings) -%}
 (
     select *, {{ dbt_delta._key_columns(batch['keys']) }}, true as __dbt_is_open
     from {{ target.name }}
-    where {{ ([dbt_delta._is_open(batch, settings)] + bounds) | join(' and ') }}
+    where {{ dbt_delta._is_open(batch, settings) }}
 )
 {%- endmacro %}
 
@@ -90,48 +92,62 @@
 {%- endmacro %}
 
 
-{# The source, each row with its keys, its time and how many rows have its key. #}
-{% macro _source_data(batch, settings) -%}
-{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+{# The source, each row with its keys and its time. #}
+{% macro _source_data(batch) -%}
 (
-    select *, count(*) over (partition by {{ keys }}) as __dbt_rows
+    select
+        *,
+        {{ dbt_delta._key_columns(batch['keys']) }},
+        {{ batch.updated.text }} as __dbt_updated_at,
+        {%- if batch.scd_id %}
+        {{ batch.scd_id }} as __dbt_scd_id,
+        {%- endif %}
+        true as __dbt_is_present
     from (
-        select
-            *,
-            {{ dbt_delta._key_columns(batch['keys']) }},
-            {{ batch.updated.text }} as __dbt_updated_at,
-            {%- if batch.scd_id %}
-            {{ batch.scd_id }} as __dbt_scd_id,
-            {%- endif %}
-            true as __dbt_is_present
+        select *, {{ snapshot_get_time() }} as __dbt_now
         from (
-            select *, {{ snapshot_get_time() }} as __dbt_now
-            from (
 {{ batch.sql }}
-            ) as __dbt_model
-        ) as __dbt_timed
-    ) as __dbt_keyed
+        ) as __dbt_model
+    ) as __dbt_timed
 )
 {%- endmacro %}
 
+{# The same with the number of rows of each key, where counting them later would be dear. #}
+{% macro _counted_source_data(batch) -%}
+    {%- set source = dbt_delta._source_data(batch) -%}
+    {%- if not batch.is_counted -%}{{- return(source) -}}{%- endif -%}
+    {{- return(
+        '(\n    select *, count(*) over (partition by ' ~ dbt_delta._key_names(batch['keys']) | join(', ')
+        ~ ') as __dbt_rows\n    from ' ~ source ~ ' as __dbt_keyed\n)'
+    ) -}}
+{%- endmacro %}
+
+{#
+    What may change the history: __dbt_c1 .. are the values of the table's columns, of a key that is
+    gone the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
+#}
 {% macro get_snapshot_stage_sql(target, batch, settings) -%}
+{%- set is_outer = target is not none and settings.hard_deletes != 'ignore' -%}
 {%- set columns = [] -%}
-{%- for column in batch.source_columns -%}
-    {%- set name = dbt_delta._quoted(column.name) -%}
-    {%- do columns.append(
-        'cast(null as string) as ' ~ name if column.type == 'void' else 'source_data.' ~ name
-    ) -%}
+{%- for column in batch.columns -%}
+    {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
+        else dbt_delta._value(column, 'source_data') -%}
+    {%- if is_outer and settings.hard_deletes == 'new_record' and dbt_delta._column(target.columns, column.name) -%}
+        {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.'
+            ~ dbt_delta._quoted(column.name) ~ ')' -%}
+    {%- endif -%}
+    {%- do columns.append(value ~ ' as __dbt_c' ~ loop.index) -%}
 {%- endfor -%}
 {%- if batch.scd_id -%}{%- do columns.append('source_data.__dbt_scd_id') -%}{%- endif -%}
+{%- if batch.is_counted -%}{%- do columns.append('source_data.__dbt_rows') -%}{%- endif -%}
 {%- if target is none -%}
 select
     {{ columns | join(',\n    ') }},
     {{ dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') }},
-    source_data.__dbt_updated_at, source_data.__dbt_now, source_data.__dbt_rows,
+    source_data.__dbt_updated_at, source_data.__dbt_now,
     true as __dbt_is_present, false as __dbt_is_known, false as __dbt_is_late
-from {{ dbt_delta._source_data(batch, settings) }} as source_data
+from {{ dbt_delta._counted_source_data(batch) }} as source_data
 {%- else -%}
-{%- set is_outer = settings.hard_deletes != 'ignore' -%}
 {%- set key_values = [] -%}
 {%- for name in dbt_delta._key_names(batch['keys']) -%}
     {%- do key_values.append(
@@ -139,12 +155,11 @@ from {{ dbt_delta._source_data(batch, settings) }} as source_data
             else 'source_data.' ~ name) ~ ' as ' ~ name
     ) -%}
 {%- endfor -%}
-{%- set found = dbt_delta._quoted(settings.from) -%}
-{%- set is_late = 'false' -%}
-{%- if settings.late == 'insert' -%}
-    {%- set is_late = 'snapshotted_data.__dbt_is_open and not ' ~ dbt_delta._is_change(batch, settings)
-        ~ ' and source_data.__dbt_updated_at < snapshotted_data.' ~ found -%}
-{%- endif -%}
+{%- set found_from = dbt_delta._quoted(settings.from) -%}
+{%- set problems = [] -%}
+{%- if batch.is_counted -%}{%- do problems.append('source_data.__dbt_rows > 1') -%}{%- endif -%}
+{%- if settings.strategy == 'timestamp' -%}{%- do problems.append('source_data.__dbt_updated_at is null') -%}{%- endif -%}
+{%- if settings.null_keys == 'error' -%}{%- do problems.append(dbt_delta._any_null(batch['keys'], 'source_data')) -%}{%- endif -%}
 select *
 from (
     select
@@ -152,18 +167,24 @@ from (
         {{ key_values | join(', ') }},
         source_data.__dbt_updated_at,
         {{ 'coalesce(source_data.__dbt_now, ' ~ snapshot_get_time() ~ ')' if is_outer else 'source_data.__dbt_now' }} as __dbt_now,
-        source_data.__dbt_rows,
         source_data.__dbt_is_present is not null as __dbt_is_present,
         snapshotted_data.__dbt_is_open is not null as __dbt_is_known,
-        coalesce({{ is_late }}, false) as __dbt_is_late,
+        snapshotted_data.{{ found_from }} as __dbt_found_from,
+        snapshotted_data.{{ dbt_delta._quoted(settings.id) }} as __dbt_found_id,
+        {%- if settings.late == 'insert' %}
+        coalesce(
+            snapshotted_data.__dbt_is_open and not {{ dbt_delta._is_change(batch, settings) }}
+            and source_data.__dbt_updated_at < snapshotted_data.{{ found_from }}, false
+        ) as __dbt_is_late,
+        {%- else %}
+        false as __dbt_is_late,
+        {%- endif %}
         case
             when source_data.__dbt_is_present is null then
-                not {{ '(' ~ dbt_delta._is_deletion(batch, settings, 'snapshotted_data') ~ ')' }}
-            else source_data.__dbt_rows > 1 or {{ dbt_delta._is_change(batch, settings) }}
-            {%- if settings.strategy == 'timestamp' %} or source_data.__dbt_updated_at is null{% endif %}
-            {%- if settings.null_keys == 'error' %} or {{ dbt_delta._any_null(batch['keys'], 'source_data') }}{% endif %}
+                not ({{ dbt_delta._is_deletion(batch, settings, 'snapshotted_data') }})
+            else {{ (problems + [dbt_delta._is_change(batch, settings)]) | join(' or ') }}
         end as __dbt_is_change
-    from {{ dbt_delta._source_data(batch, settings) }} as source_data
+    from {{ dbt_delta._counted_source_data(batch) }} as source_data
     {{ 'full' if is_outer else 'left' }} join {{ dbt_delta._open_rows(target, batch, settings) }} as snapshotted_data
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
 ) as staged
@@ -172,7 +193,7 @@ where
     {%- if settings.late == 'insert' %}
     or (__dbt_is_late and not exists (
         select 1
-        from (select {{ found }} as __dbt_valid_from, {{ dbt_delta._key_columns(batch['keys']) }} from {{ target.name }}) as known
+        from (select {{ found_from }} as __dbt_valid_from, {{ dbt_delta._key_columns(batch['keys']) }} from {{ target.name }}) as known
         where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'staged') }}
             and known.__dbt_valid_from = staged.__dbt_updated_at
     ))
@@ -186,13 +207,15 @@ where
     {{- return('(' ~ conditions | join(' or ') ~ ')') -}}
 {%- endmacro %}
 
-{# One row about what was staged; of the cdc strategy several rows may have one key. #}
+{#
+    One row about what was staged. Of the cdc strategy several rows may have one key; of any other
+    they come from the source twice, or met two open rows.
+#}
 {% macro get_snapshot_check_sql(target, batch, settings, bounded) -%}
-{%- set is_cdc = settings.strategy == 'cdc' -%}
 select
     coalesce(sum(__dbt_staged), 0) as row_count,
     count_if(__dbt_duplicates) as duplicate_keys,
-    count_if(not __dbt_duplicates and __dbt_staged > 1 and {{ not is_cdc }}) as open_twice,
+    count_if(__dbt_staged > 1) as staged_twice,
     count_if({{ dbt_delta._any_null(batch['keys']) }} and __dbt_are_present) as null_keys,
     count_if(__dbt_without_time) as without_time,
     count_if(not __dbt_are_known) as new_keys
@@ -201,13 +224,32 @@ from (
     select
         {{ dbt_delta._key_names(batch['keys']) | join(', ') }},
         count(*) as __dbt_staged,
-        max({{ '__dbt_conflicts' if is_cdc else '__dbt_rows > 1' }}) is true as __dbt_duplicates,
+        {{ dbt_delta._has_duplicates(target, batch, settings) }} as __dbt_duplicates,
         max({{ dbt_delta._without_time(settings) }}) as __dbt_without_time,
         max(__dbt_is_present) as __dbt_are_present,
         max(__dbt_is_known) as __dbt_are_known
     from {{ batch.from }}
     group by {{ dbt_delta._key_names(batch['keys']) | join(', ') }}
 ) as __dbt_keys
+{%- endmacro %}
+
+{% macro _has_duplicates(target, batch, settings) -%}
+    {{- return(
+        'max(__dbt_conflicts)' if settings.strategy == 'cdc'
+        else 'max(__dbt_rows) > 1' if batch.is_counted
+        else 'count(*) > 1' if target is none else 'false'
+    ) -}}
+{%- endmacro %}
+
+{# Keys that are staged and come from the source more than once, also where one of the rows is no change. #}
+{% macro get_duplicate_keys_sql(batch) -%}
+{%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+select {{ names }}
+from {{ dbt_delta._source_data(batch) }} as source_data
+left semi join {{ batch.from }} as staged
+    on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'staged') }}
+group by {{ names }}
+having count(*) > 1
 {%- endmacro %}
 
 {% macro _without_time(settings) -%}
@@ -219,52 +261,61 @@ from (
 
 {% macro _check_snapshot(target, batch, settings, found) -%}
     {%- set source = 'The source of snapshot ' ~ dbt_delta._named(this) ~ ' has ' -%}
+    {%- set staged = 'select * from ' ~ batch.from -%}
     {%- if settings.null_keys == 'error' and found['null_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_snapshot(
-            batch, source ~ 'null keys', found['null_keys'], '__dbt_is_present and ' ~ dbt_delta._any_null(batch['keys']),
+            batch, source ~ 'null keys',
+            staged ~ ' where __dbt_is_present and ' ~ dbt_delta._any_null(batch['keys']),
             'Filter them out, or set null_keys: match, by which NULL is a key like any other.'
         ) -%}
     {%- elif settings.strategy == 'cdc' and found['duplicate_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_snapshot(
-            batch, source ~ 'keys with different changes of one sequence', found['duplicate_keys'], '__dbt_conflicts',
+            batch, source ~ 'keys with different changes of one sequence', staged ~ ' where __dbt_conflicts',
             'Add a column to cdc_sequence_by that tells them apart: ' ~ settings.sequence | join(', ') ~ ' do not.'
         ) -%}
-    {%- elif found['duplicate_keys'] | int > 0 -%}
-        {%- do dbt_delta._refuse_snapshot(
-            batch, source ~ 'duplicate keys', found['duplicate_keys'], '__dbt_rows > 1',
-            'Make it give one row per key.'
+    {%- elif settings.strategy != 'cdc' -%}
+        {%- set duplicates = dbt_delta.get_duplicate_keys_sql(batch) -%}
+        {%- if found['duplicate_keys'] | int > 0 or (
+            batch.rows > 0 and target is not none and not batch.is_counted
+            and run_query(duplicates ~ '\nlimit 1').rows | length > 0
         ) -%}
-    {%- elif found['open_twice'] | int > 0 -%}
+            {%- do dbt_delta._refuse_snapshot(
+                batch, source ~ 'duplicate keys', duplicates, 'Make it give one row per key.'
+            ) -%}
+        {%- elif found['staged_twice'] | int > 0 -%}
+            {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+            {%- do dbt_delta._refuse_snapshot(
+                batch, 'The history ' ~ dbt_delta._named(this) ~ ' has more than one open row of keys',
+                'select ' ~ names ~ ' from ' ~ batch.from ~ ' group by ' ~ names ~ ' having count(*) > 1',
+                'Close all of them but the newest; the test scd2_valid finds what else is wrong.'
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- if found['without_time'] | int > 0 -%}
+        {%- set times = [settings.updated_at] if settings.strategy == 'timestamp'
+            else settings.sequence + ([settings.valid_from] if settings.valid_from else []) -%}
         {%- do dbt_delta._refuse_snapshot(
-            batch, 'The history ' ~ dbt_delta._named(this) ~ ' has more than one open row of keys', found['open_twice'],
-            'true', 'Close all of them but the newest; the test scd2_valid finds the others too.',
-            having='having count(*) > 1'
-        ) -%}
-    {%- elif found['without_time'] | int > 0 -%}
-        {%- do dbt_delta._refuse_snapshot(
-            batch, source ~ 'keys without '
-            ~ (settings.updated_at if settings.strategy == 'timestamp'
-                else (settings.sequence + ([settings.valid_from] if settings.valid_from else [])) | join(' or ')),
-            found['without_time'], dbt_delta._without_time(settings),
-            'Filter those rows out, or give them a time.'
+            batch, source ~ 'keys without ' ~ times | join(' or '),
+            staged ~ ' where ' ~ dbt_delta._without_time(settings), 'Filter those rows out, or give them a time.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{# Stops the snapshot, naming the first five keys, and leaves nothing of its batch behind. #}
-{% macro _refuse_snapshot(batch, problem, total, where, way_out, having='') -%}
+{# Stops the snapshot, counting the keys and naming the first five, and leaves nothing behind. #}
+{% macro _refuse_snapshot(batch, problem, keys_sql, way_out) -%}
     {%- set labels = [] -%}
     {%- for key in batch['keys'] -%}
         {%- do labels.append('__dbt_key_' ~ loop.index ~ ' as ' ~ dbt_delta._quoted(key.label)) -%}
     {%- endfor -%}
     {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
     {%- set rows = run_query(
-        'select to_json(struct(' ~ labels | join(', ') ~ "), map('ignoreNullFields', 'false')) as key from "
-        ~ batch.from ~ ' where ' ~ where ~ ' group by ' ~ names ~ ' ' ~ having ~ ' order by ' ~ names ~ ' limit 5'
+        'select to_json(struct(' ~ labels | join(', ') ~ "), map('ignoreNullFields', 'false')) as key, "
+        ~ 'count(*) over () as total from (select distinct ' ~ names ~ ' from (\n' ~ keys_sql
+        ~ '\n)) order by ' ~ names ~ ' limit 5'
     ).rows -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._refuse(
-        problem ~ ': ' ~ total | int ~ ', the first ' ~ rows | map(attribute='key') | join(', ')
+        problem ~ ': ' ~ rows[0]['total'] | int ~ ', the first ' ~ rows | map(attribute='key') | join(', ')
         ~ '. Nothing was written. ' ~ way_out
     ) -%}
 {%- endmacro %}

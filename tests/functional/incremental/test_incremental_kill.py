@@ -1,4 +1,4 @@
-"""kill -9 in the middle of every strategy: the old version or the new one, and a rerun mends all.
+"""kill -9 in the middle of every strategy and of a snapshot: the old version or the new one, and a rerun mends all.
 
 DBT_DELTA_KILLS=40   kills, each at a random moment of a run of all models (default 2)
 """
@@ -8,6 +8,9 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
 
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
@@ -57,7 +60,11 @@ KINDS = {
         _replaced,
     ),
     "rebuilt": Kind("materialized='table'", _replaced),
+    "snapped": Kind(
+        "strategy='check', unique_key='id', check_cols=['step']", lambda old, new: old + new
+    ),
 }
+SNAPSHOT = "snapped"
 
 
 def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> None:
@@ -68,8 +75,11 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
             + ("" if "materialized" in kind.config else "materialized='incremental', ")
             + f"{kind.config}) }}}} {SLOW_ROWS}"
             for name, kind in KINDS.items()
+            if name != SNAPSHOT
         },
     )
+    block = f"{{% snapshot {SNAPSHOT} %}} {{{{ config({KINDS[SNAPSHOT].config}) }}}} {SLOW_ROWS}"
+    project.write({f"snapshots/{SNAPSHOT}.sql": block + " {% endsnapshot %}"})
     seed = random.SystemRandom().randrange(10**6)
     print(f"moments of the kills by seed {seed}")
     moments = random.Random(seed)
@@ -95,19 +105,23 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
     for name, kind in KINDS.items():
         expected = sorted(kind.apply(state[name], _new_rows(KILLS + 1)))
         assert _rows(project, name) == expected, (name, seed)
+    history = _history(project)
+    open_rows = [id for id, _, to in history if to is None]
+    assert len(open_rows) == len(set(open_rows)), seed
+    assert all(later == to for (id, _, to), (key, later, _) in pairwise(history) if id == key), seed
     warehouse = project.path / "home" / "warehouse" / f"{project.schema}.db"
     assert sorted(folder.name for folder in warehouse.iterdir()) == sorted(KINDS)
 
 
 def _run(project: Project, step: int, kill_after: tuple[int, float] | None = None) -> None:
     """Runs all models; or kills the run so many seconds after so many models were done."""
-    process = project.process("run", *DAY, "--threads", "4", vars={"step": step})
+    process = project.process("build", *DAY, "--threads", "4", vars={"step": step})
     try:
         if kill_after is None:
             assert process.wait() == 0, process.output
         else:
             models, seconds = kill_after
-            process.wait_for(rf"(?s)1 of \d+ START(.* OK created){{{models}}}")
+            process.wait_for(rf"(?s)1 of \d+ START(.* OK (created|snapshotted)){{{models}}}")
             time.sleep(seconds)
     finally:
         process.kill()
@@ -118,8 +132,15 @@ def _new_rows(step: int) -> Rows:
 
 
 def _rows(project: Project, name: str) -> Rows:
+    return sorted((row.id, row.step) for row in _read(project, name))
+
+
+def _history(project: Project) -> list[tuple[int, datetime, datetime | None]]:
+    rows = _read(project, SNAPSHOT)
+    return sorted((row.id, row.dbt_valid_from, row.dbt_valid_to) for row in rows)
+
+
+def _read(project: Project, name: str) -> list[Any]:
     """What the driver of the tests reads of a table, past the metastore of the killed one."""
     path = project.path / "home" / "warehouse" / f"{project.schema}.db" / name
-    return sorted(
-        (row.id, row.step) for row in session().sql(f"select * from delta.`{path}`").collect()
-    )
+    return list(session().sql(f"select * from delta.`{path}`").collect())
