@@ -144,8 +144,8 @@ limit 1
 {%- endmacro %}
 
 {#
-    Whether a text is not of a type, or loses digits, its time of the day or its end by it; a cast
-    to a decimal rounds, and one to varchar keeps everything.
+    Whether a text is not of a type, or loses digits by it: a cast to a decimal rounds. One to varchar
+    keeps everything.
 #}
 {% macro get_misfit_sql(cell, type) -%}
     {%- set name = type | lower | replace(' ', '') -%}
@@ -156,8 +156,6 @@ limit 1
     {%- if name.startswith(('decimal', 'numeric', 'dec')) -%}
         {%- set scale = numbers[1] if numbers | length == 2 else '0' -%}
         {%- set misfit = misfit ~ ' or ' ~ cell ~ " rlike '^[^eE]*[.][0-9]{" ~ scale ~ "}[0-9]*[1-9][0-9 ]*$'" -%}
-    {%- elif name == 'date' -%}
-        {%- set misfit = misfit ~ ' or try_cast(' ~ cell ~ ' as timestamp_ntz) != try_cast(' ~ cell ~ ' as date)' -%}
     {%- endif -%}
     {{- return(misfit) -}}
 {%- endmacro %}

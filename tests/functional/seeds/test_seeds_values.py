@@ -139,10 +139,6 @@ BAD = {
         b"id,n\n1,1.20\n2,1.239\n", "column_types: {n: 'decimal(20, 2)'}",
         "line 3, column n: '1.239' is no decimal(20, 2).",
     ),
-    "day": (
-        b"id,n\n1,2024-01-01 00:00:00\n2,2024-01-01 10:00:00\n", "column_types: {n: date}",
-        "line 3, column n: '2024-01-01 10:00:00' is no date.",
-    ),
     "width": (
         b"id,n\n1,abc\n2,abcd\n", "column_types: {n: varchar(3)}",
         "line 3, column n: 'abcd' is no varchar(3).",
@@ -267,7 +263,7 @@ def test_random_tables_come_back(project: Project, csv_file: Write) -> None:
     found: list[dict[str, Any]] = []
 
     @settings(
-        max_examples=60, database=None, deadline=None, phases=[Phase.generate],
+        max_examples=40, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(tables())
