@@ -268,8 +268,7 @@ def test_a_reader_sees_every_version_whole(project: Project, csv_file: Write) ->
     assert len(seen) > 1
 
 
-def test_seeds_of_a_package_and_of_dbt_alike(project: Project, csv_file: Write) -> None:
-    """The file of a seed that an installed package brings."""
+def test_a_seed_of_an_installed_package(project: Project, csv_file: Write) -> None:
     package = project.path / "local_package"
     for name, text in {
         "dbt_project.yml": "name: other\nversion: 1.0.0\n",
