@@ -3,7 +3,9 @@
     ./run bench seeds [--rounds 3] [--rows 1000 100000]
 
 - first: the table is not there; changed: it is, and one cell differs; unchanged: nothing does.
-  Stock drops, creates and inserts each time: with many rows, which takes minutes, only once.
+  Stock drops, creates and inserts each time, so with many rows it does so once. Its time grows with
+  the square of the rows: for each cell of a number column agate looks through the column for its
+  widest number. At 100,000 rows it did not end in ten minutes, and is left out.
 
 Ours and stock take turns on one warm driver, in the same kind of session, with the same file.
 Seconds are those of run_results: no parsing, no listing. Writes results/seeds.json and .md.
@@ -28,14 +30,13 @@ from benchmarks.session import nodes_wall
 
 RESULTS = Path(__file__).with_name("results")
 WORKS = ("first", "changed", "unchanged")
-MANY = 10_000
-TARGET = 0.2
+MANY, TOO_MANY = 1_000, 10_000
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="./run bench seeds")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 100_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000, 100_000])
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     runs: list[dict[str, Any]] = []
@@ -46,8 +47,9 @@ def main(arguments: list[str] | None = None) -> None:
             # The first round warms up; with many rows only ours, as stock is warm by then.
             for number in range(options.rounds + 1):
                 for side in (OURS, STOCK) if number % 2 else (STOCK, OURS):
-                    many = rows > MANY and side == STOCK
-                    works = WORKS if not many else WORKS[:1] if number else ()
+                    works: Sequence[str] = WORKS
+                    if side == STOCK and rows > MANY:
+                        works = WORKS[:1] if number and rows <= TOO_MANY else ()
                     for run in play(lab, projects[side], rows, number, works):
                         print(rows, side, run, flush=True)
                         if number:
@@ -109,8 +111,8 @@ def report(about: dict[str, Any]) -> str:
         "# Seeds: ours and stock dbt-spark",
         "",
         f"`./run bench seeds`, {about['date']}, {about['machine']}, {about['rounds']} rounds, "
-        "medians; eight columns. Seconds of the seed; CPU of the whole command; ratios within each "
-        f"round. Target: <= {TARGET}x at 100,000 rows.",
+        "medians; eight columns, three of them numbers. Seconds of the seed; CPU of the whole "
+        "command; ratios within each round. What stock did not end in ten minutes is left out.",
         "",
         "| rows | work | ours, s | stock, s | ratio | ours, CPU s | stock, CPU s | ratio |",
         "|---|---|---|---|---|---|---|---|",
@@ -121,9 +123,12 @@ def report(about: dict[str, Any]) -> str:
             for key in ("wall", "cpu"):
                 ours = _figures(about, rows, work, OURS, key)
                 stock = _figures(about, rows, WORKS[0] if rows > MANY else work, STOCK, key)
+                cells.append(f"{statistics.median(ours):.2f}")
+                if not stock:
+                    cells += ["", ""]
+                    continue
                 ratio = statistics.median(a / b for a, b in zip(ours, stock, strict=True))
-                cells += [f"{statistics.median(ours):.2f}", f"{statistics.median(stock):.2f}"]
-                cells.append(f"{ratio:.2f}x")
+                cells += [f"{statistics.median(stock):.2f}", f"{ratio:.2f}x"]
             lines.append(f"| {rows:,} | {work} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
