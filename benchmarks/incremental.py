@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import _report
+from benchmarks._driver import Driver
 from benchmarks._gauge import data_files, opened_files
 from benchmarks._peers import (
     FLOOR,
@@ -111,37 +112,15 @@ def main(arguments: list[str] | None = None) -> None:
             print((results / "incremental.md").read_text())
 
 
-class Lab:
+class Lab(Driver):
     """The driver, the data, and copies of tables to work on."""
 
     def __init__(self, scale: Scale, data: Path, home: Path, memory: str) -> None:
-        (home / "logs").mkdir()
-        os.environ.update({**harness.environment(home), "DBT_DELTA_MEMORY": memory})
-        # What a user has: the profile's Java options, not those of the tests.
-        del os.environ["DBT_DELTA_JAVA_OPTIONS"]
+        super().__init__(home, memory)
         self.scale = scale
-        self.home = home
-        self.packages = harness.install_packages(home / "deps", home)
-        self.spark = harness.session()
         self.spark.conf.set("spark.sql.legacy.createHiveTableByDefault", "false")
-        self.jvm = self.spark.sparkContext._gateway.proc.pid
         self.tpch = Tpch(data, self.spark)
         self._expected: dict[str, Any] = {}
-
-    def project(self, name: str, files: dict[str, str], stock: bool = False) -> Project:
-        """A dbt project of ours, or one without this package, with models or other files."""
-        side = STOCK if stock else OURS
-        path = self.home / f"{name}_{side}"
-        project = Project(path, self.home, self.packages, self.jvm, stock)
-        project.write(files)
-        self.spark.sql(f"create schema {project.schema}")
-        return project
-
-    def projects(self, name: str, files: dict[str, str]) -> dict[str, Project]:
-        return {
-            OURS: self.project(name, files),
-            STOCK: self.project(name, files, stock=True),
-        }
 
     def copy(self, base: str, schema: str, vectors: bool, name: str | None = None) -> "Copy":
         """A table of its own with the files of a base table, warm: its log was read.

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import OURS, STOCK, Project
-from tests.functional import harness
 
 RESULTS = Path(__file__).with_name("results")
 SMALL = "{{ config(materialized='table') }} select 1 as id"
@@ -58,32 +58,13 @@ def main(arguments: list[str] | None = None) -> None:
     print(text)
 
 
-class Lab:
-    """A warm driver and the projects."""
-
-    def __init__(self, home: Path) -> None:
-        (home / "logs").mkdir()
-        os.environ.update(harness.environment(home))
-        # What a user has: the profile's Java options, not those of the tests.
-        del os.environ["DBT_DELTA_JAVA_OPTIONS"]
-        self.home = home
-        self.packages = harness.install_packages(home / "deps", home)
-        self.spark = harness.session()
-        self.jvm = self.spark.sparkContext._gateway.proc.pid
-
-    def pair(self, name: str, files: dict[str, str]) -> dict[str, Project]:
-        found = {}
-        for side in (OURS, STOCK):
-            path = self.home / f"{name}_{side}"
-            found[side] = Project(path, self.home, self.packages, self.jvm, side == STOCK)
-            found[side].write(files)
-            self.spark.sql(f"create schema {found[side].schema}")
-        return found
+class Lab(Driver):
+    """The driver and the projects."""
 
     def listing(self, counts: Sequence[int]) -> dict[int, dict[str, Project]]:
         pairs = {}
         for count in counts:
-            pairs[count] = self.pair(f"listing_{count}", {"models/m.sql": SMALL})
+            pairs[count] = self.projects(f"listing_{count}", {"models/m.sql": SMALL})
             for project in pairs[count].values():
                 for n in range(count):
                     self.spark.sql(f"create table {project.schema}.f_{n} (a int) using delta")
@@ -98,7 +79,7 @@ class Lab:
                 for n in range(count)
             )
             models = {f"models/m_{n}.sql": PROMISED for n in range(count)}
-            pairs[count] = self.pair(
+            pairs[count] = self.projects(
                 f"promises_{count}", {**models, "models/s.yml": "models:\n" + entries}
             )
         return pairs

@@ -20,7 +20,7 @@
 
 {# Hooks and header that come before the first statement of a model; Python has run them. #}
 {% macro _begin() -%}
-    {%- if model.language == 'sql' -%}
+    {%- if model.language != 'python' -%}
         {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {%- endif -%}
     {%- for sql in dbt_delta._statements(config.get('sql_header') or '') -%}

@@ -1,6 +1,6 @@
 {#
-    What dbt-spark's own materializations (seed, snapshot) call when they have written: brings a Delta
-    table to its configuration, comments and all, where it differs.
+    What dbt-spark's own snapshot calls when it has written: brings a Delta table to its
+    configuration, comments and all, where it differs.
 #}
 {% macro spark__persist_docs(relation, model, for_relation, for_columns) -%}
     {%- if dbt_delta._format() != 'delta' or relation.type == 'view' -%}

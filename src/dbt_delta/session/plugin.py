@@ -50,6 +50,7 @@ def install() -> None:
         return
     _replace_connections(SparkConnectionManager)
     _add_python_models()
+    _read_seeds()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
 
@@ -152,6 +153,35 @@ def _add_python_models() -> None:
 
     SparkAdapter.python_submission_helpers = property(helpers)
     SparkAdapter.default_python_submission_method = property(method)
+
+
+def _read_seeds() -> None:
+    """``adapter.dbt_delta_seed(model)`` for macros; see ``dbt_delta.session.seed``.
+
+    dbt reads small seeds when it parses the project, too, and dies of one that is no UTF-8 without
+    a word which.
+    """
+    from dbt.adapters.spark.impl import SparkAdapter
+    from dbt.parser import read_files
+
+    def dbt_delta_seed(self: Any, model: dict[str, Any]) -> Any:
+        from dbt_delta.session import seed
+
+        return seed.load(self.config, model)
+
+    stock_load = read_files.load_seed_source_file
+
+    def load_seed_source_file(match: Any, project_name: str) -> Any:
+        try:
+            return stock_load(match, project_name)
+        except UnicodeDecodeError as error:
+            from dbt_delta.session import seed
+
+            raise seed.encoding_refusal(match.original_file_path, error) from error
+
+    read_files.load_seed_source_file = load_seed_source_file
+    SparkAdapter.dbt_delta_seed = dbt_delta_seed
+    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_seed"}
 
 
 def _compare_event_times_as_timestamps() -> None:

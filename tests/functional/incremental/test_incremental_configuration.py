@@ -329,8 +329,11 @@ def test_the_wrappers_of_the_readme_work_in_another_project(project: Project) ->
             "seen": "select * from {{ ref('made') }}",
         },
     )
-    project.dbt("run")
-    project.dbt("run")
+    project.write({"seeds/sown.csv": "id\n1\n"})
+    for _ in range(2):
+        project.dbt("seed")
+        project.dbt("run")
+    assert project.version("sown") == 0
     for name in ("merged", "made", "seen"):
         assert tuples(project, name) == MERGED, name
     assert columns(project, "merged") == {"id": "int", "v": "string"}

@@ -1,0 +1,38 @@
+{% materialization seed, adapter='spark' -%}
+    {{ return(dbt_delta.build_seed()) }}
+{%- endmaterialization %}
+
+{# A table of the CSV's rows, built like any other, in one commit; in none if they are there. #}
+{% macro build_seed() -%}
+    {%- do dbt_delta._validate_platform() -%}
+    {%- set layout = dbt_delta._layout(this) -%}
+    {%- if layout.format != 'delta' and layout.location -%}
+        {#- A successor beside it would lie in another place for good; dbt-spark appends to its files. -#}
+        {%- do dbt_delta._refuse(
+            'file_format ' ~ layout.format ~ ' with location_root: such a table cannot be replaced. '
+            ~ 'Use delta, or leave location_root out.'
+        ) -%}
+    {%- endif -%}
+    {%- set seed = dbt_delta._load_seed() -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- if existing is not none and existing.type == 'view' -%}
+        {%- do dbt_delta._refuse(
+            "Cannot seed to '" ~ dbt_delta._named(this) ~ "', it is a view. Drop it, or rename the seed."
+        ) -%}
+    {%- endif -%}
+    {%- set variable = dbt_delta._declare_rows(seed.chunks) -%}
+    {%- do dbt_delta._check_cells(seed, variable) -%}
+    {%- do dbt_delta._begin() -%}
+    {%- set sql = dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable)) -%}
+    {%- if existing is none or should_full_refresh() or not dbt_delta._is_unchanged(existing, sql, layout) -%}
+        {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
+        {%- set code, count = 'CREATE' if should_full_refresh() else 'INSERT', seed.table.rows | length -%}
+        {%- do store_raw_result('main', message=code ~ ' ' ~ count, code=code, rows_affected=count) -%}
+    {%- else -%}
+        {%- do store_raw_result('main', message='unchanged', code='OK', rows_affected='0') -%}
+    {%- endif -%}
+    {%- do dbt_delta._drop_rows(variable) -%}
+    {%- do store_result('agate_table', response='OK', agate_table=seed.table) -%}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
+    {{- return({'relations': [this.incorporate(type='table')]}) -}}
+{%- endmacro %}

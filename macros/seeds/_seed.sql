@@ -1,0 +1,161 @@
+{#
+    The rows of a seed reach Spark as JSON in string literals, each a list of texts: one literal is
+    parsed at once and casts from text are exact, where VALUES with casts are as many expressions
+    as cells. They wait in a variable of the session, evaluated once; nothing of it outlives that.
+#}
+
+{#
+    The seed: {columns: [{name, type, is_certain}], chunks, lines, table}. The plugin reads the file
+    itself (src/dbt_delta/session/seed.py); without it dbt does, which knows no lines.
+#}
+{% macro _load_seed() -%}
+    {%- if adapter.dbt_delta_seed is defined -%}
+        {{- return(adapter.dbt_delta_seed(model)) -}}
+    {%- endif -%}
+    {%- set table = load_agate_table() -%}
+    {%- set columns = dbt_delta._agate_columns(table) -%}
+    {{- return({
+        'columns': columns, 'chunks': dbt_delta._agate_chunks(table, columns), 'lines': [], 'table': table,
+    }) -}}
+{%- endmacro %}
+
+{% macro _agate_columns(table) -%}
+    {%- set given, columns = {}, [] -%}
+    {%- for name, type in (config.get('column_types') or {}).items() -%}
+        {%- do given.update({name | lower: type}) -%}
+    {%- endfor -%}
+    {%- for name in table.column_names -%}
+        {%- do columns.append({
+            'name': name,
+            'type': given.get(name | lower) or adapter.convert_type(table, loop.index0),
+            'is_certain': false,
+        }) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{# The rows of dbt's table as JSON texts of about a megabyte each; at least one. #}
+{% macro _agate_chunks(table, columns) -%}
+    {%- set types = columns | map(attribute='type') | list -%}
+    {%- set chunks, chunk = [], [] -%}
+    {%- set at = namespace(size=0) -%}
+    {%- for row in table.rows -%}
+        {%- set cells = [] -%}
+        {%- for cell in row -%}
+            {#- No macro per cell: calling one takes longer than all of this. -#}
+            {%- do cells.append(
+                cell if cell is none or cell is string
+                else cell | string | lower if cell is boolean
+                else cell | int | string if cell is number and types[loop.index0] == 'bigint'
+                else '{:f}'.format(cell) if cell is number
+                else cell.isoformat()
+            ) -%}
+        {%- endfor -%}
+        {%- set text = tojson(cells) -%}
+        {%- if chunk and at.size + text | length > 1000000 -%}
+            {%- do chunks.append('[' ~ chunk | join(',') ~ ']') -%}
+            {%- do chunk.clear() -%}
+            {%- set at.size = 0 -%}
+        {%- endif -%}
+        {%- do chunk.append(text) -%}
+        {%- set at.size = at.size + text | length -%}
+    {%- endfor -%}
+    {{- return(chunks + ['[' ~ chunk | join(',') ~ ']']) -}}
+{%- endmacro %}
+
+{#
+    Brings the rows into a variable of the session, and gives its name. A statement brings one
+    chunk, and the log has the beginning of it.
+#}
+{% macro _declare_rows(chunks) -%}
+    {%- set variable = dbt_delta._quoted(dbt_delta._beside(this, 'rows').identifier) -%}
+    {%- if chunks | length == 1 -%}
+        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(variable, chunks[0]), abridge_sql_log=true) -%}
+        {{- return(variable) -}}
+    {%- endif -%}
+    {%- set parts = [] -%}
+    {%- for chunk in chunks -%}
+        {%- set part = variable[:-1] ~ '_' ~ loop.index ~ '`' -%}
+        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(part, chunk), abridge_sql_log=true) -%}
+        {%- do parts.append(part) -%}
+    {%- endfor -%}
+    {%- do run_query('declare or replace variable ' ~ variable ~ ' default concat(' ~ parts | join(', ') ~ ')') -%}
+    {%- for part in parts -%}{%- do dbt_delta._drop_rows(part) -%}{%- endfor -%}
+    {{- return(variable) -}}
+{%- endmacro %}
+
+{% macro _drop_rows(variable) -%}
+    {%- do run_query('drop temporary variable if exists ' ~ variable) -%}
+{%- endmacro %}
+
+{% macro get_declare_rows_sql(variable, chunk) -%}
+declare or replace variable {{ variable }} array<array<string>> default
+from_json({{ dbt_delta._literal(chunk) }}, 'array<array<string>>', map('mode', 'FAILFAST'))
+{%- endmacro %}
+
+{% macro get_seed_sql(columns, variable) -%}
+    {%- set cells = [] -%}
+    {%- for column in columns -%}
+        {%- do cells.append(
+            'cast(cells[' ~ loop.index0 ~ '] as ' ~ column.type ~ ') as ' ~ dbt_delta._quoted(column.name)
+        ) -%}
+    {%- endfor -%}
+select
+    {{ cells | join(',\n    ') }}
+from (select explode({{ variable }}) as cells)
+{% endmacro %}
+
+{# Refuses a cell that its column's type cannot hold as it is, before anything is written. #}
+{% macro _check_cells(seed, variable) -%}
+    {%- set sql = dbt_delta.get_wrong_cell_sql(seed.columns, variable) -%}
+    {%- set found = run_query(sql).rows if sql else [] -%}
+    {%- if found -%}
+        {%- set number = found[0]['number'] | int -%}
+        {%- set column = seed.columns[found[0]['position'] | int] -%}
+        {%- do dbt_delta._refuse(
+            model.original_file_path
+            ~ (', line ' ~ seed.lines[number] if seed.lines else ', row ' ~ (number + 1) ~ ' below the header')
+            ~ ', column ' ~ column.name ~ ": '" ~ found[0]['cell'] | replace('\n', '\\n')
+            ~ "' is no " ~ column.type ~ '. Correct the cell, or column_types.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The first cell that does not fit: its row's number, its column's position, its text. #}
+{% macro get_wrong_cell_sql(columns, variable) -%}
+    {%- set tests = [] -%}
+    {%- for column in columns if not column.is_certain -%}
+        {%- set position = columns.index(column) -%}
+        {%- set condition = dbt_delta.get_misfit_sql('cells[' ~ position ~ ']', column.type) -%}
+        {%- if condition -%}
+            {%- do tests.append('when ' ~ condition ~ ' then ' ~ position) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if tests %}
+select number, position, left(cells[position], 80) as cell
+from (
+    select number, cells, case {{ tests | join(' ') }} end as position
+    from (select posexplode({{ variable }}) as (number, cells))
+)
+where position is not null
+order by number
+limit 1
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    Whether a text is not of a type, or loses digits by it: a cast to a decimal rounds. One to varchar
+    keeps everything.
+#}
+{% macro get_misfit_sql(cell, type) -%}
+    {%- set name = type | lower | replace(' ', '') -%}
+    {%- set numbers = modules.re.findall('\\d+', name) -%}
+    {%- if name == 'string' -%}{{- return('') -}}{%- endif -%}
+    {%- if name.startswith(('varchar', 'char')) -%}{{- return('length(' ~ cell ~ ') > ' ~ numbers[0]) -}}{%- endif -%}
+    {%- set misfit = cell ~ ' is not null and try_cast(' ~ cell ~ ' as ' ~ type ~ ') is null' -%}
+    {%- if name.startswith(('decimal', 'numeric', 'dec')) -%}
+        {%- set scale = numbers[1] if numbers | length == 2 else '0' -%}
+        {%- set misfit = misfit ~ ' or ' ~ cell ~ " rlike '^[^eE]*[.][0-9]{" ~ scale ~ "}[0-9]*[1-9][0-9 ]*$'" -%}
+    {%- endif -%}
+    {{- return(misfit) -}}
+{%- endmacro %}

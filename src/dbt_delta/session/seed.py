@@ -1,0 +1,281 @@
+"""The CSV file of a seed: its cells as exact text, the types of its columns, the line of each row.
+
+dbt's own reader (agate) drops percent and currency signs and commas of what it takes for numbers,
+fills short rows with NULLs, renames columns of one name, and knows no lines.
+"""
+
+import csv
+import datetime as dt
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import CompilationError
+
+if TYPE_CHECKING:
+    import agate
+
+Cell = str | None
+Reader = Callable[[str], Cell]
+
+# Of a statement that brings rows to Spark: far below what a Thrift server takes (100 MB).
+CHUNK = 1_000_000
+MAX_DIGITS = 38
+# As numbers are written: +49, 007, 1,000, $5, 10% and NaN are texts, and stay as they are.
+NUMBER = re.compile(
+    r"-?(?:(?:0|[1-9]\d{0,400})(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?", re.ASCII
+)
+SHORT_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+DATE = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)", re.ASCII)
+TIMESTAMP = re.compile(DATE.pattern + r" (\d\d?):(\d\d?):(\d\d?)", re.ASCII)
+ISO_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6}))?)?"
+    r"(Z|[+-](?:0\d|1[0-7])(?::?[0-5]\d)?)?",
+    re.ASCII,
+)
+_EXACT = Context(prec=2000)
+_MALFORMED = {
+    "unexpected end of data": "a quote opens here that is never closed",
+    "expected after": "text follows a closing quote; a quote within quotes is written twice",
+    "larger than field limit": "a cell is longer than 131072 characters",
+}
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A seed as macros load it.
+
+    ``columns`` are name, type, and whether its cells are known to be of that type; ``chunks`` the
+    rows, JSON lists of lists of texts; ``lines`` where each row begins.
+    """
+
+    columns: list[dict[str, Any]]
+    chunks: list[str]
+    lines: list[int]
+    table: "agate.Table"
+
+
+def load(config: Any, model: dict[str, Any]) -> Seed:
+    """The seed of a dbt project.
+
+    Raises:
+        CompilationError: the file is no CSV whose rows are as wide as its header.
+    """
+    settings = model["config"]
+    types = {k.lower(): v for k, v in (settings.get("column_types") or {}).items()}
+    name = model["original_file_path"]
+    header, rows, lines = read(_path(config, model).read_bytes(), settings["delimiter"], name)
+    columns, texts = [], []
+    for position, column in enumerate(header):
+        cells = [_null_or_text(row[position]) for row in rows]
+        given = types.get(column.lower())
+        kind, cells = (given, cells) if given else infer(cells)
+        columns.append({"name": column, "type": kind, "is_certain": not given})
+        texts.append(cells)
+    found = list(zip(*texts, strict=True))
+    return Seed(columns, list(chunks(found)), lines, _table(header, found))
+
+
+def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[str]], list[int]]:
+    """Header, rows, and the line in which each row begins; empty lines are no rows.
+
+    Raises:
+        CompilationError: see ``load``.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise encoding_refusal(name, error) from error
+    try:
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    except (TypeError, ValueError) as error:
+        raise CompilationError(
+            f"{name}: delimiter is {delimiter!r}; it takes one character, no quote and no line "
+            "break. Correct the seed's delimiter."
+        ) from error
+    rows, lines, line = [], [], 1
+    try:
+        for record in records:
+            if record:
+                rows.append(record)
+                lines.append(line)
+            line = records.line_num + 1
+    except csv.Error as error:
+        said = next((text for key, text in _MALFORMED.items() if key in str(error)), str(error))
+        raise CompilationError(f"{name}, line {line}: {said}. Correct the line.") from error
+    if not rows:
+        raise CompilationError(f"{name} is empty. Its first line has to name the columns.")
+    header = rows.pop(0)
+    _check_header(header, delimiter, f"{name}, line {lines.pop(0)}")
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(header):
+            raise CompilationError(
+                f"{name}, line {line}: {len(row)} cells, and the header has {len(header)} columns. "
+                f"Correct the line, or quote the cell that holds a {delimiter!r} or a line break."
+            )
+    return header, rows, lines
+
+
+def encoding_refusal(name: str, error: UnicodeDecodeError) -> CompilationError:
+    """What to say of a file that is no UTF-8."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    byte = error.object[error.start]
+    return CompilationError(
+        f"{name}, line {line}: byte 0x{byte:02x} is no UTF-8. Save the file as UTF-8."
+    )
+
+
+def infer(cells: Sequence[Cell]) -> tuple[str, list[Cell]]:
+    """The type that dbt finds for the cells of a column, as far as it changes no value.
+
+    The cells come as Spark casts them to that type.
+    """
+    readers: tuple[tuple[str, Reader], ...] = (
+        ("date", _date),
+        ("timestamp", _timestamp),
+        ("timestamp", _iso_timestamp),
+        ("boolean", _boolean),
+    )
+    numbers = _each(cells, _number)
+    if numbers is not None:
+        found = _number_type(numbers)
+        if found is not None:
+            return found
+    for kind, reader in readers:
+        found_cells = _each(cells, reader)
+        if found_cells is not None:
+            return kind, found_cells
+    return "string", list(cells)
+
+
+def chunks(rows: Iterable[Sequence[Cell]]) -> Iterable[str]:
+    """The rows as JSON, in texts of about ``CHUNK`` characters; at least one."""
+    texts: list[str] = []
+    size = 0
+    for row in rows:
+        text = json.dumps(row)
+        if texts and size + len(text) > CHUNK:
+            yield f"[{','.join(texts)}]"
+            texts, size = [], 0
+        texts.append(text)
+        size += len(text)
+    yield f"[{','.join(texts)}]"
+
+
+def _path(config: Any, model: dict[str, Any]) -> Path:
+    """Where dbt looks for the file: in the project, or in the package that it belongs to."""
+    root = Path(config.project_root)
+    if model["package_name"] != config.project_name:
+        root = root / config.packages_install_path / model["package_name"]
+    path = root / model["original_file_path"]
+    return path if path.exists() else Path(model["root_path"]) / model["original_file_path"]
+
+
+def _check_header(header: list[str], delimiter: str, place: str) -> None:
+    seen: dict[str, int] = {}
+    for position, column in enumerate(header, 1):
+        if not column.strip():
+            raise CompilationError(
+                f"{place}: column {position} has no name. Name it, or remove it."
+            )
+        first = seen.setdefault(column.lower(), position)
+        if first != position:
+            raise CompilationError(
+                f"{place}: columns {first} and {position} have one name, '{header[first - 1]}' and "
+                f"'{column}'; Spark does not tell capitals. Rename one."
+            )
+    other = re.search(r"[,;|\t]", header[0]) if len(header) == 1 else None
+    if other:
+        raise CompilationError(
+            f"{place}: one column, named '{header[0]}'. Is {other[0]!r} the delimiter, and not "
+            f"{delimiter!r}? Set the seed's delimiter."
+        )
+
+
+def _null_or_text(cell: str) -> Cell:
+    """NULL is what dbt takes for it: nothing, blanks, and the word."""
+    return None if cell.strip().lower() in ("", "null") else cell
+
+
+def _each(cells: Sequence[Cell], reader: Reader) -> list[Cell] | None:
+    """What the reader makes of the cells; None if one of them is not its kind."""
+    found: list[Cell] = []
+    for cell in cells:
+        text = None if cell is None else reader(cell.strip())
+        if text is None and cell is not None:
+            return None
+        found.append(text)
+    return found
+
+
+def _number(text: str) -> Cell:
+    return text if NUMBER.fullmatch(text) else None
+
+
+def _number_type(cells: list[Cell]) -> tuple[str, list[Cell]] | None:
+    """The first of bigint, double and decimal that holds all of the numbers exactly, if any.
+
+    As with dbt, numbers without a fraction are whole, however they are written.
+    """
+    if all(cell is None or SHORT_INTEGER.fullmatch(cell) for cell in cells):
+        return "bigint", cells
+    numbers = [None if cell is None else Decimal(cell) for cell in cells]
+    plain = [None if n is None else f"{_EXACT.normalize(n):f}" for n in numbers]
+    present = [text.lstrip("-") for text in plain if text is not None]
+    scale = max((len(text.partition(".")[2]) for text in present), default=0)
+    digits = scale + max((len(text.partition(".")[0]) for text in present), default=0)
+    decimal = (f"decimal({digits},{scale})", plain) if digits <= MAX_DIGITS else None
+    if not scale:
+        if all(text is None or -(2**63) <= int(text) < 2**63 for text in plain):
+            return "bigint", plain
+        if decimal:
+            return decimal
+    if all(n is None or Decimal(repr(float(n))) == n for n in numbers):
+        return "double", cells
+    return decimal
+
+
+def _date(text: str) -> Cell:
+    found = DATE.fullmatch(text)
+    return _moment(dt.date, found.groups()) if found else None
+
+
+def _timestamp(text: str) -> Cell:
+    found = TIMESTAMP.fullmatch(text)
+    return _moment(dt.datetime, found.groups()) if found else None
+
+
+def _iso_timestamp(text: str) -> Cell:
+    found = ISO_TIMESTAMP.fullmatch(text)
+    if not found:
+        return None
+    *parts, second, fraction, zone = found.groups()
+    moment = _moment(dt.datetime, (*parts, second or "0", (fraction or "").ljust(6, "0")))
+    if moment is None or zone in (None, "Z"):
+        return moment and moment + (zone or "")
+    hours, minutes = zone[:3], zone[3:].lstrip(":") or "00"
+    return f"{moment}{hours}:{minutes}"
+
+
+def _moment(kind: type[dt.date], parts: Iterable[str]) -> Cell:
+    try:
+        return kind(*map(int, parts)).isoformat()
+    except ValueError:
+        return None
+
+
+def _boolean(text: str) -> Cell:
+    return text.lower() if text.lower() in ("true", "false") else None
+
+
+def _table(header: list[str], rows: Iterable[Sequence[Cell]]) -> "agate.Table":
+    """What ``dbt seed --show`` shows; agate looks at the cells of such a table no more."""
+    import agate
+
+    found = [agate.Row(row, header) for row in rows]
+    return agate.Table(found, header, [agate.Text()] * len(header), _is_fork=True)

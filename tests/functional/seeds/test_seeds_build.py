@@ -1,0 +1,288 @@
+"""A seed's table is built like any other: one commit a change, none without, promises kept."""
+
+import datetime as dt
+import threading
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import Project, session
+from tests.functional.seeds.conftest import Write
+
+PRICES = "id,price,since\n1,1.50,2024-01-01\n2,,2024-02-01\n"
+TWO = "id,Name\n1,a\n2,b\n"
+CREATE, REPLACE = "CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"
+
+
+def operations(project: Project, name: str) -> list[str]:
+    return [entry["operation"] for entry in project.history(name)][::-1]
+
+
+def details(project: Project, name: str) -> dict[str, Any]:
+    return project.sql(f"describe detail {project.relation(name)}")[0].asDict()
+
+
+def comments(project: Project, name: str) -> dict[str, str]:
+    rows = project.sql(f"describe {project.relation(name)}")
+    return {row.col_name: row.comment for row in rows}
+
+
+def messages(project: Project, *arguments: str) -> list[str]:
+    return [result.message for result in project.dbt("seed", *arguments).results]
+
+
+def test_one_commit_a_change_and_none_without(project: Project, csv_file: Write) -> None:
+    csv_file("prices", PRICES)
+    assert messages(project) == ["INSERT 2"]
+    first, second = (1, 1.5, dt.date(2024, 1, 1)), (2, None, dt.date(2024, 2, 1))
+    assert [tuple(row.values()) for row in project.rows("prices")] == [first, second]
+    assert messages(project) == ["unchanged"]
+    assert operations(project, "prices") == [CREATE]
+
+    csv_file("prices", PRICES + "3,9.99,2024-03-01\n")
+    assert messages(project) == ["INSERT 3"]
+    assert operations(project, "prices") == [CREATE, REPLACE]
+    before = project.sql("select count(*) as n from {schema}.prices version as of 0")
+    assert before[0].n == 2
+
+    assert messages(project, "--full-refresh") == ["CREATE 3"]
+    assert operations(project, "prices") == [CREATE, REPLACE, REPLACE]
+    # Rows that somebody changed by hand are the CSV's again, in one commit too.
+    project.sql("delete from {schema}.prices where id = 2")
+    assert messages(project) == ["INSERT 3"]
+    assert operations(project, "prices")[3:] == ["DELETE", REPLACE]
+
+
+def test_columns_follow_the_header(project: Project, csv_file: Write) -> None:
+    for number, text in enumerate(
+        ("id,name\n1,a\n", "id,name,more\n1,a,x\n", "NAME,id\na,1\n", "id,name\n1.5,a\n")
+    ):
+        csv_file("s", text)
+        project.dbt("seed")
+        assert project.version("s") == number
+        header, *rows = (line.split(",") for line in text.splitlines())
+        found = project.sql("select * from {schema}.s")
+        assert found[0].__fields__ == header
+        assert [[str(cell) for cell in row] for row in found] == rows
+
+
+def test_no_rows(project: Project, csv_file: Write) -> None:
+    csv_file("s", "id,name\n", "config: {column_types: {name: string}}")
+    project.dbt("seed")
+    assert project.sql("select * from {schema}.s") == []
+    assert list(comments(project, "s")) == ["id", "name"]
+    assert messages(project) == ["unchanged"]
+
+
+def test_promises(project: Project, csv_file: Write) -> None:
+    docs = "persist_docs: {relation: true, columns: true}"
+    for name, config in {
+        "plain": "tblproperties: {mine: a}",
+        "documented": f"{docs}, tblproperties: {{mine: a}}",
+        "clustered": "liquid_clustered_by: [NAME]",
+        "partitioned": "partition_by: name",
+        "contracted": "contract: {enforced: true}",
+        "constrained": "persist_constraints: true",
+        "spaced": "quote_columns: false, tblproperties: {delta.columnMapping.mode: name}",
+    }.items():
+        text = TWO.replace("Name", "a name") if name == "spaced" else TWO
+        columns = (
+            """columns: [
+                {name: ID, data_type: bigint, description: "the key's",
+                 meta: {constraint: not_null}, constraints: [{type: not_null}]},
+                {name: name, data_type: string, description: b}]"""
+            if name != "spaced"
+            else "columns: [{name: id}]"
+        )
+        meta = "meta: {constraints: [{name: positive, condition: 'id > 0'}]}"
+        csv_file(name, text, f'description: "it\'s", {columns}, config: {{{config}, {meta}}}')
+    project.dbt("seed")
+    assert set(messages(project)) == {"unchanged"}
+    names = (
+        "plain",
+        "documented",
+        "clustered",
+        "partitioned",
+        "contracted",
+        "constrained",
+        "spaced",
+    )
+    assert {name: operations(project, name) for name in names} == {name: [CREATE] for name in names}
+
+    assert details(project, "documented")["properties"]["mine"] == "a"
+    assert comments(project, "documented") == {"id": "the key's", "Name": "b"}
+    rows = project.sql("describe extended {schema}.documented")
+    assert next(row.data_type for row in rows if row.col_name == "Comment") == "it's"
+    assert comments(project, "plain") == {"id": None, "Name": None}
+    assert details(project, "clustered")["clusteringColumns"] == ["Name"]
+    assert details(project, "partitioned")["partitionColumns"] == ["Name"]
+    checks = details(project, "constrained")["properties"]
+    assert checks["delta.constraints.positive"] == "id > 0"
+    assert checks["delta.constraints.not_null_id"] == "`ID` is not null"
+    assert "delta.constraints.not_null_id" in details(project, "contracted")["properties"]
+    assert list(project.rows("spaced")[0]) == ["id", "a name"]
+
+    # What the YAML promises anew comes with the rows, in one commit.
+    for old, new in (("tblproperties: {mine: a}", "tblproperties: {mine: b}"), ("key's", "key")):
+        path = project.path / "seeds" / "documented.yml"
+        path.write_text(path.read_text().replace(old, new))
+    assert messages(project, "-s", "documented") == ["INSERT 2"]
+    assert operations(project, "documented") == [CREATE, REPLACE]
+    assert details(project, "documented")["properties"]["mine"] == "b"
+    assert comments(project, "documented")["id"] == "the key"
+
+    csv_file("constrained", TWO + "-3,c\n")
+    failed = project.dbt("seed", "-s", "constrained", check=False)
+    assert "CHECK constraint positive (id > 0) violated" in failed.results[0].message
+    assert operations(project, "constrained") == [CREATE]
+
+
+def test_configuration_of_dbt(project: Project, csv_file: Write) -> None:
+    project.configure(
+        seeds={
+            "+file_format": "delta",
+            "+pre-hook": "create table if not exists {{ this.schema }}.log (entry string)",
+            "+post-hook": "insert into {{ this.schema }}.log values ('{{ this.identifier }}')",
+            "consumer": {
+                "off": {"+enabled": False},
+                "semicolons": {"+delimiter": ";", "+alias": "other", "+tags": ["mine"]},
+                "elsewhere": {"+schema": "elsewhere", "+quote_columns": True},
+            },
+        }
+    )
+    csv_file("off", "id\n1\n")
+    csv_file("semicolons", "id;name\n1;a,b\n")
+    csv_file("elsewhere", "id,order\n1,2\n")
+    project.write({"models/m.sql": "select * from {{ ref('semicolons') }}"})
+    project.write({"models/m.yml": "models: [{name: m, columns: [{name: id, tests: [unique]}]}]"})
+    built = project.dbt("build", threads=1)
+    assert [result.node.name for result in built.results] == [
+        "elsewhere", "semicolons", "m", "unique_m_id",
+    ]  # fmt: skip
+    assert project.rows("m") == [{"id": 1, "name": "a,b"}]
+    assert project.rows(f"{project.schema}_elsewhere.elsewhere") == [{"id": 1, "order": 2}]
+    assert [row["entry"] for row in project.rows("log")] == ["other"]
+    shown = project.dbt("seed", "-s", "tag:mine", "--show")
+    assert [result.node.name for result in shown.results] == ["semicolons"]
+    assert "Random sample of table: " in shown.output
+    assert [tuple(row) for row in shown.results[0].agate_table.rows] == [("1", "a,b")]
+
+
+def test_other_formats(project: Project, csv_file: Write) -> None:
+    csv_file("s", TWO, "config: {file_format: parquet, partition_by: name}")
+    for text in (TWO, TWO + "3,\n"):
+        csv_file("s", text)
+        project.dbt("seed")
+        project.sql("refresh table {schema}.s")
+        expected = [{"id": 1, "Name": "a"}, {"id": 2, "Name": "b"}, {"id": 3, "Name": None}]
+        assert project.rows("s") == expected[: text.count("\n") - 1]
+    details = {row.col_name: row.data_type for row in project.sql("describe extended {schema}.s")}
+    assert details["Provider"] == "parquet"
+    csv_file("s", TWO, "config: {file_format: delta}")
+    project.dbt("seed")
+    assert operations(project, "s") == [CREATE]
+    csv_file("placed", TWO, f"config: {{file_format: parquet, location_root: {project.path}/x}}")
+    failed = project.dbt("seed", "-s", "placed", check=False)
+    assert "such a table cannot be replaced. Use delta," in failed.results[0].message
+    assert [row.tableName for row in project.sql("show tables in {schema}")] == ["s"]
+
+
+def test_location_root(project: Project, csv_file: Write) -> None:
+    csv_file("s", TWO, f"config: {{location_root: {project.path}/x}}")
+    project.dbt("seed")
+    csv_file("s", TWO + "3,c\n")
+    project.dbt("seed")
+    assert operations(project, "s") == [CREATE, REPLACE]
+    assert details(project, "s")["location"].endswith(f"{project.path}/x/s")
+    assert len(project.rows("s")) == 3
+
+
+def test_a_view_is_not_replaced(project: Project, csv_file: Write) -> None:
+    project.sql("create schema if not exists {schema}")
+    project.sql("create view {schema}.s as select 1 as id")
+    csv_file("s", TWO)
+    failed = project.dbt("seed", check=False)
+    assert "it is a view. Drop it, or rename the seed." in failed.results[0].message
+    assert project.rows("s") == [{"id": 1}]
+
+
+@pytest.fixture(params=["plugin", "no plugin"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Who reads the file: the plugin, or dbt where the plugin is not."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    session()
+    if request.param == "no plugin":
+        without = SparkAdapter._available_ - {"dbt_delta_seed"}
+        monkeypatch.setattr(SparkAdapter, "_available_", without)
+    return request.param
+
+
+def test_many_rows_come_in_chunks(project: Project, csv_file: Write, reader: str) -> None:
+    wide = "x" * 100
+    rows = [f"{n},{wide}{n},{n}.25,2024-01-01,,true" for n in range(30_000)]
+    csv_file("big", "\n".join(["id,text,amount,day,nothing,flag", *rows, ""]))
+    ran = project.dbt("seed")
+    found = project.sql(
+        "select count(*) as n, count(distinct id) as ids, sum(amount) as amount, "
+        f"count_if(text = '{wide}' || id) as texts, count(nothing) as nothing, "
+        "count_if(flag) as flags, max(day) as day from {schema}.big"
+    )[0]
+    total = sum(range(30_000)) + 30_000 / 4
+    assert tuple(found) == (30_000, 30_000, total, 30_000, 0, 30_000, dt.date(2024, 1, 1))
+    assert sum(s.startswith("declare or replace variable") for s in ran.statements) > 4
+    # The log has the beginning of each.
+    assert max(map(len, ran.statements)) < 5_000
+    assert messages(project) == ["unchanged"]
+    assert operations(project, "big") == [CREATE]
+
+
+def test_a_reader_sees_every_version_whole(project: Project, csv_file: Write) -> None:
+    csv_file("s", "id\n" + "1\n" * 500)
+    project.dbt("seed")
+    seen, done = set(), threading.Event()
+    failures: list[Exception] = []
+
+    def read() -> None:
+        spark = session().newSession()
+        while not done.is_set():
+            try:
+                row = spark.sql(
+                    f"select count(*), min(id), max(id) from {project.schema}.s"
+                ).first()
+                seen.add(tuple(row))
+            except Exception as error:
+                failures.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        for version in range(2, 6):
+            csv_file("s", "id\n" + f"{version}\n" * 500)
+            project.dbt("seed", *(["--full-refresh"] if version == 3 else []))
+    finally:
+        done.set()
+        thread.join()
+    assert not failures
+    assert seen <= {(500, version, version) for version in range(1, 6)}
+    assert len(seen) > 1
+
+
+def test_a_seed_of_an_installed_package(project: Project, csv_file: Write) -> None:
+    package = project.path / "local_package"
+    for name, text in {
+        "dbt_project.yml": "name: other\nversion: 1.0.0\n",
+        "seeds/theirs.csv": "id\n1\n",
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    installed = project.path / "packages"
+    installed.mkdir()
+    (installed / "other").symlink_to(package)
+    for entry in (project.path / "dbt_packages").iterdir():
+        (installed / entry.name).symlink_to(entry)
+    project.configure(**{"packages-install-path": "packages"})
+    project.write({"packages.yml": "packages: [{local: local_package}, {local: x}]"})
+    csv_file("ours", "id\n2\n")
+    project.dbt("seed")
+    assert (project.rows("theirs"), project.rows("ours")) == ([{"id": 1}], [{"id": 2}])
