@@ -310,7 +310,8 @@ where
     {%- if name in batch.sequence -%}{%- do ended.append(name ~ ' = ' ~ value) -%}{%- endif -%}
 {%- endfor -%}
 {%- if batch.deleted_type is not none -%}
-    {%- set flag, name = dbt_delta._deletion_flag(batch, 'source.__dbt_is_delete'), dbt_delta._quoted(settings.deleted) -%}
+    {%- set flag = dbt_delta._deletion_flag(batch, 'source.__dbt_is_delete') -%}
+    {%- set name = dbt_delta._quoted(settings.deleted) -%}
     {%- do names.append(name) -%}
     {%- do values.append(flag) -%}
     {%- do updated.append(name ~ ' = ' ~ flag) -%}

@@ -20,7 +20,9 @@
         {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ lost.sql) -%}
         {%- set rows = run_query('select count(*) as found from ' ~ view).rows[0]['found'] | int -%}
         {%- if rows -%}
-            {%- do print(rows ~ ' deletion rows of ' ~ name ~ ' get back the key and the values of the row they ended.') -%}
+            {%- do print(
+                rows ~ ' deletion rows of ' ~ name ~ ' get back the key and the values of the row they ended.'
+            ) -%}
             {%- do statements.append(dbt_delta.get_fill_deletions_sql(name, view, lost)) -%}
         {%- endif -%}
     {%- endif -%}
@@ -83,7 +85,8 @@
     {%- endfor -%}
     {%- set found = dbt_delta._column(existing.columns, meta.dbt_is_deleted) is not none -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
-    {%- set id, from, to = dbt_delta._quoted(meta.dbt_scd_id), dbt_delta._quoted(meta.dbt_valid_from), dbt_delta._quoted(meta.dbt_valid_to) -%}
+    {%- set id, from = dbt_delta._quoted(meta.dbt_scd_id), dbt_delta._quoted(meta.dbt_valid_from) -%}
+    {%- set to = dbt_delta._quoted(meta.dbt_valid_to) -%}
     {%- set sql -%}
 select lost.{{ id }} as __dbt_id, {{ selected | join(', ') }}
 from (

@@ -1,4 +1,9 @@
-"""Random cases of hypothesis, many at once: one run of dbt plays them all."""
+"""Random cases of hypothesis, many at once: one run of dbt plays them all.
+
+DBT_DELTA_EXAMPLES=3000    how many; each test has a small number of its own
+DBT_DELTA_SEED=7           which ones; "random" for others each time, by default the same
+DBT_DELTA_ONLY=12,40       of those only these
+"""
 
 import os
 import random
@@ -9,7 +14,8 @@ from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
 EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "0"))
-SEED = int(os.environ.get("DBT_DELTA_SEED", random.SystemRandom().randrange(10**6)))
+_SEED = os.environ.get("DBT_DELTA_SEED") or "1"
+SEED = random.SystemRandom().randrange(10**6) if _SEED == "random" else int(_SEED)
 ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}
 
 

@@ -1,4 +1,6 @@
-"""kill -9 in the middle of every strategy and of a snapshot: the old version or the new one, and a rerun mends all.
+"""kill -9 in the middle of every strategy and of a snapshot: the old version or the new one.
+
+A rerun mends all.
 
 DBT_DELTA_KILLS=40   kills, each at a random moment of a run of all models (default 2)
 """

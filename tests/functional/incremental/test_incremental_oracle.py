@@ -4,8 +4,7 @@ Many random models (cases.py) are one dbt project; dbt runs once per step with t
 ``step``, and after each run every table is compared with what plain Python says (oracle.py).
 
     DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 100, one project)
-    DBT_DELTA_SEED=7          the seed; by default a new one, which is printed
-    DBT_DELTA_ONLY=12,40      of those models only these, of a project of that seed
+    DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
     DBT_DELTA_SHRINK=3        look for smaller cases that fail too, of that many failing ones (slow)
 """
 
@@ -16,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from tests.functional import tables

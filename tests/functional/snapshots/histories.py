@@ -108,7 +108,9 @@ class Case:
         nothing = f"({', '.join(self._literal(name, None) for name in columns)})"
         names = ", ".join(f"`{name}`" for name in columns)
         values = ",\n    ".join(rows or [nothing])
-        return f"select * from values\n    {values}\nas t({names})" + ("" if rows else " where false")
+        return f"select * from values\n    {values}\nas t({names})" + (
+            "" if rows else " where false"
+        )
 
     def _literal(self, name: str, value: Any) -> str:
         kind = self.time if name == "at" else TYPES[name]
@@ -118,7 +120,11 @@ class Case:
 
     def key(self, row: Source) -> Key:
         if self.keys == ("id || '-' || region",):
-            return (None if row["id"] is None or row["region"] is None else f"{row['id']}-{row['region']}",)
+            return (
+                None
+                if row["id"] is None or row["region"] is None
+                else f"{row['id']}-{row['region']}",
+            )
         return tuple(row[name] for name in self.keys)
 
     def as_time(self, value: Time | None) -> Time | None:
@@ -188,7 +194,11 @@ def _later(case: Case, step: int, last: Time | None) -> Time:
     assert now is not None
     if last is None or now > last:
         return now
-    return last if isinstance(now, date) and not isinstance(now, datetime) else last + timedelta(microseconds=1)
+    return (
+        last
+        if isinstance(now, date) and not isinstance(now, datetime)
+        else last + timedelta(microseconds=1)
+    )
 
 
 def _snapshot(case: Case, table: Table, step: int) -> None:
@@ -201,7 +211,9 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
     open_as = case.as_time(CURRENT) if case.current[step] else None
     fresh: list[Row] = []
 
-    def insert(key: Key, values: dict[str, Any], start: Any, updated: Any, deleted: bool, to: Any = None) -> None:
+    def insert(
+        key: Key, values: dict[str, Any], start: Any, updated: Any, deleted: bool, to: Any = None
+    ) -> None:
         flag = deleted if table.has_flag else None
         fresh.append(Row(key, values, start, to, updated, flag, open_as))
 
@@ -214,10 +226,16 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
         updated = when if when is not None else _later(case, step, None)
         if found is None:
             ended = max((r.to for r in of_key), default=None)
-            start = own if own is not None and (ended is None or own >= ended) else _later(case, step, ended)
+            start = (
+                own
+                if own is not None and (ended is None or own >= ended)
+                else _later(case, step, ended)
+            )
             insert(key, values, start, updated if when is not None else start, False)
         elif found.deleted or _differs(case, step, found, row):
-            start = own if own is not None and own > found.start else _later(case, step, found.start)
+            start = (
+                own if own is not None and own > found.start else _later(case, step, found.start)
+            )
             found.to = start
             insert(key, values, start, updated if when is not None else start, False)
         elif case.late and own < found.start and all(r.start != own for r in of_key):
@@ -272,7 +290,15 @@ def _cdc(case: Case, table: Table, step: int) -> None:
         new = {place: event for place, event in new.items() if place not in known}
         deletes = {p for p, e in new.items() if e["op"] == "D"}
         fresh = [
-            Row(key, dict(event), start, None, start, (event["op"] == "D") if table.has_flag else None, open_as)
+            Row(
+                key,
+                dict(event),
+                start,
+                None,
+                start,
+                (event["op"] == "D") if table.has_flag else None,
+                open_as,
+            )
             for (start, sequence), event in new.items()
             if keeps or event["op"] != "D"
         ]
@@ -295,12 +321,18 @@ def _sequence(case: Case, values: Mapping[str, Any]) -> Key:
     return tuple(values[name] for name in case.sequence)
 
 
-def _keep_last_values(case: Case, rows: Sequence[Row], fresh: Sequence[Row], deletes: set[Any]) -> None:
+def _keep_last_values(
+    case: Case, rows: Sequence[Row], fresh: Sequence[Row], deletes: set[Any]
+) -> None:
     """Rows of deletions hold what the key had last, and the place of the deletion itself."""
     place = {id(row): (row.start, _sequence(case, row.values)) for row in [*rows, *fresh]}
     for row in fresh:
         if place[id(row)] in deletes:
-            before = [r for r in [*rows, *fresh] if place[id(r)] < place[id(row)] and place[id(r)] not in deletes]
+            before = [
+                r
+                for r in [*rows, *fresh]
+                if place[id(r)] < place[id(row)] and place[id(r)] not in deletes
+            ]
             if before:
                 last = max(before, key=lambda r: place[id(r)])
                 own = {name: row.values[name] for name in case.sequence}
@@ -320,7 +352,11 @@ def _cdc_latest(case: Case, table: Table, step: int) -> None:
                 table.rows.append(Row(key, dict(event), None, None, None, flag))
         elif _sequence(case, found.values) < sequence:
             if not is_delete:
-                found.values = {**found.values, **{n: None for n in found.values if n not in event}, **event}
+                found.values = {
+                    **found.values,
+                    **{n: None for n in found.values if n not in event},
+                    **event,
+                }
                 found.deleted = False if table.has_flag else None
             elif keeps:
                 found.values |= {name: event[name] for name in case.sequence}

@@ -4,12 +4,10 @@ Many random snapshots (histories.py) are one dbt project; dbt runs once per step
 every table is compared with what plain Python says. The test scd2_valid then judges them too.
 
     DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 60)
-    DBT_DELTA_SEED=7          the seed
-    DBT_DELTA_ONLY=12,40      of those snapshots only these, of a project of that seed
+    DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
 """
 
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +54,8 @@ def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Projec
         print("\n\n".join(bad), flush=True)
         wrong += bad
         print(
-            f"seed {own_seed}: {len(found)} snapshots, {sum(len(o.case.batches) for o in found)} runs, "
+            f"seed {own_seed}: {len(found)} snapshots, "
+            f"{sum(len(o.case.batches) for o in found)} runs, "
             f"{sum(o.refused for o in found)} refused as they must be, {len(bad)} wrong; "
             f"{time.monotonic() - started:.0f} s so far",
             flush=True,
@@ -123,7 +122,9 @@ def _judge(
     found = [json.loads(row) for row in rows]
     actual = Counter(_actual(case, outcome.table, row, windows) for row in found)
     if expected != actual:
-        return f"has\n  {_listed(actual - expected)}\nand should have\n  {_listed(expected - actual)}"
+        return (
+            f"has\n  {_listed(actual - expected)}\nand should have\n  {_listed(expected - actual)}"
+        )
     if made > (expected != Counter(_expected(case, before) if before else []) or before is None):
         return f"made {made} commits"
     identity = "scd_id" if case.renamed else "dbt_scd_id"
@@ -142,7 +143,9 @@ def _expected(case: Case, table: Table) -> list[Any]:
 
 
 def _row(case: Case, table: Table, row: Row) -> Any:
-    values = [_text(case.time, row.values[n]) if n == "at" else row.values[n] for n in table.columns]
+    values = [
+        _text(case.time, row.values[n]) if n == "at" else row.values[n] for n in table.columns
+    ]
     flag = [str(row.deleted) if row.deleted is not None else None] if table.has_flag else []
     if case.scd_type == 1:
         return (*values, *flag)
@@ -171,7 +174,9 @@ def _settled(text: str | None, windows: Sequence[Window]) -> str | None:
     if text is None:
         return None
     if len(text) == 10:
-        return "today" if any(text == f"{t:%Y-%m-%d}" for window in windows for t in window) else text
+        return (
+            "today" if any(text == f"{t:%Y-%m-%d}" for window in windows for t in window) else text
+        )
     value = datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f")
     for step, (began, ended) in enumerate(windows):
         if began <= value <= ended:

@@ -8,6 +8,7 @@ import pytest
 from tests.functional.harness import Project
 from tests.functional.relations.test_relations_promises import described, properties
 from tests.functional.snapshots.test_snapshots_strategies import (
+    CHECKED,
     SPAN,
     day,
     history,
@@ -17,7 +18,6 @@ from tests.functional.snapshots.test_snapshots_strategies import (
 )
 
 TIMED = "strategy='timestamp', unique_key='id', updated_at='at'"
-CHECKED = "strategy='check', unique_key='id', check_cols='all'"
 FEED = "strategy='cdc', unique_key='id'"
 
 
@@ -96,7 +96,9 @@ def test_what_stands_in_its_place(project: Project) -> None:
     load(project, "1, 2, 1")
     assert "Column name is int in the source and string in" in refused(project)
     load(project, "1, 'a', 1", columns="id, name, dbt_valid_to")
-    assert "The source gives a column 'dbt_valid_to', which the snapshot adds itself" in refused(project)
+    assert "The source gives a column 'dbt_valid_to', which the snapshot adds itself" in refused(
+        project
+    )
     project.sql("insert into {schema}.s select * from {schema}.s")
     load(project, "1, 'b', 1")
     assert "has more than one open row of keys: 1" in refused(project)
@@ -114,11 +116,14 @@ def test_another_run_at_the_same_time(project: Project) -> None:
     """
     project.write(snapshot(CHECKED) | {"macros/between.sql": between})
     take(project, "1, 'a', 1", "2, 'a', 1")
+    table = f"{project.schema}.s"
+    changed = ["1, 'b', 1", "2, 'a', 1"]
+    added = ["1, 'a', 1", "2, 'a', 1", "3, 'a', 1"]
     for rows, meanwhile in (
-        (["1, 'b', 1", "2, 'a', 1"], f"update {project.schema}.s set dbt_valid_to = now() where id = 1"),
-        (["1, 'b', 1", "2, 'a', 1"], f"update {project.schema}.s set dbt_scd_id = 'x' where id = 1"),
-        (["1, 'a', 1", "2, 'a', 1", "3, 'a', 1"], f"insert into {project.schema}.s select 3, 'z', 1, 'y', now(), now(), null"),
-    ):  # fmt: skip
+        (changed, f"update {table} set dbt_valid_to = now() where id = 1"),
+        (changed, f"update {table} set dbt_scd_id = 'x' where id = 1"),
+        (added, f"insert into {table} select 3, 'z', 1, 'y', now(), now(), null"),
+    ):
         load(project, *rows)
         before = project.version("s")
         run = project.dbt("snapshot", vars={"meanwhile": meanwhile}, check=False)
@@ -157,7 +162,10 @@ def test_promises(project: Project) -> None:
     assert "not_null_id" in project.dbt("snapshot", check=False).output
     project.write(snapshot(CHECKED, "select id, id as name from {{ target.schema }}.source"))
     load(project, f"1, 'a', {day(1)}")
-    assert "This model has an enforced contract that failed" in project.dbt("snapshot", check=False).output
+    assert (
+        "This model has an enforced contract that failed"
+        in project.dbt("snapshot", check=False).output
+    )
 
 
 @pytest.fixture
@@ -195,10 +203,15 @@ def test_a_history_of_dbt_spark_goes_on(stock: Project) -> None:
 
 def test_repairs_what_dbt_spark_left(stock: Project) -> None:
     keyed = f"{CHECKED}, hard_deletes='new_record'"
-    stock.write(snapshot(keyed) | snapshot(f"{keyed}, tblproperties={{'delta.columnMapping.mode': 'name'}}", name="m"))
+    stock.write(
+        snapshot(keyed)
+        | snapshot(f"{keyed}, tblproperties={{'delta.columnMapping.mode': 'name'}}", name="m")
+    )
     take(stock, f"1, 'a', {day(1)}", f"2, 'b', {day(1)}")
     take(stock, f"1, 'a', {day(1)}")
-    assert [r.id for r in stock.sql("select id from {schema}.s where dbt_is_deleted = 'True'")] == [None]
+    assert [r.id for r in stock.sql("select id from {schema}.s where dbt_is_deleted = 'True'")] == [
+        None
+    ]
     for name in "sm":
         stock.sql(f"alter table {{schema}}.{name} add columns (dbt_unique_key_1 int)")
     stock.sql("comment on table {schema}.s is 'mine'")
@@ -216,11 +229,16 @@ def test_repairs_what_dbt_spark_left(stock: Project) -> None:
     stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: s, dry_run: false}")
     assert stock.version("s") == version + 2
     kept = [{k: v for k, v in row.items() if "unique_key" not in k} for row in rows]
-    kept = [row | {"id": 2, "name": "b", "at": kept[-1]["at"]} if row["id"] is None else row for row in kept]
+    kept = [
+        row | {"id": 2, "name": "b", "at": kept[-1]["at"]} if row["id"] is None else row
+        for row in kept
+    ]
     assert sorted(map(str, stock.rows("s"))) == sorted(map(str, kept))
     assert described(stock, "s")[""] == "mine"
     assert described(stock, "s")["name"] == "a name"
-    assert {"own": "x", "delta.constraints.positive": "id > 0"}.items() <= properties(stock, "s").items()
+    assert {"own": "x", "delta.constraints.positive": "id > 0"}.items() <= properties(
+        stock, "s"
+    ).items()
     stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: m, dry_run: false}")
     assert [h["operation"] for h in stock.history("m")[:2]] == ["DROP COLUMNS", "MERGE"]
     assert len([row for row in stock.rows("m") if row["id"] == 2]) == 2

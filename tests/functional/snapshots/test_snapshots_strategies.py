@@ -32,7 +32,9 @@ def take(project: Project, *rows: str, columns: str = "id, name, at", **vars: An
 
 def history(project: Project, columns: str, name: str = "s") -> list[tuple[Any, ...]]:
     """Rows in order of key and time; days instead of timestamps of 2024, 'run' for run times."""
-    rows = project.sql(f"select {columns} from {{schema}}.{name} order by id, dbt_valid_from, dbt_valid_to")
+    rows = project.sql(
+        f"select {columns} from {{schema}}.{name} order by id, dbt_valid_from, dbt_valid_to"
+    )
     return [tuple(_told(value) for value in row) for row in rows]
 
 
@@ -46,12 +48,15 @@ def day(number: int) -> str:
     return f"timestamp'2024-01-{number:02d}'"
 
 
+CHECKED = "strategy='check', unique_key='id', check_cols='all'"
 SPAN = "id, name, dbt_valid_from, dbt_valid_to"
 
 
 def test_deleted_returned_and_deleted_again(project: Project) -> None:
     project.write(
-        snapshot("strategy='timestamp', unique_key='id', updated_at='at', hard_deletes='new_record'")
+        snapshot(
+            "strategy='timestamp', unique_key='id', updated_at='at', hard_deletes='new_record'"
+        )
     )
     one = f"1, 'a', {day(1)}"
     take(project, one, f"2, 'b', {day(1)}")
@@ -70,13 +75,17 @@ def test_deleted_returned_and_deleted_again(project: Project) -> None:
         (2, "b", "run", None, "True"),
     ]
     assert [h["operation"] for h in project.history("s")[:-1]] == ["MERGE"] * 3
-    spans = project.sql("select dbt_valid_from, dbt_valid_to from {schema}.s where id = 2 order by 1")
+    spans = project.sql(
+        "select dbt_valid_from, dbt_valid_to from {schema}.s where id = 2 order by 1"
+    )
     assert [r.dbt_valid_to for r in spans[:-1]] == [r.dbt_valid_from for r in spans[1:]]
 
 
 def test_times_that_stand_still_or_go_back(project: Project) -> None:
     """With check the columns say that a row changed; its time then counts from the run."""
-    project.write(snapshot("strategy='check', unique_key='id', check_cols=['name'], updated_at='at'"))
+    project.write(
+        snapshot("strategy='check', unique_key='id', check_cols=['name'], updated_at='at'")
+    )
     take(project, f"1, 'a', {day(5)}", f"2, 'a', {day(5)}", f"3, 'a', {day(5)}")
     take(project, f"1, 'b', {day(5)}", f"2, 'b', {day(3)}", f"3, 'a', {day(9)}")
     assert history(project, f"{SPAN}, dbt_updated_at") == [
@@ -134,7 +143,7 @@ def test_a_change_log(project: Project) -> None:
 
 
 def test_new_dropped_and_retyped_columns(project: Project) -> None:
-    project.write(snapshot("strategy='check', unique_key='id', check_cols='all'"))
+    project.write(snapshot(CHECKED))
     take(project, "1, 'a', 1", "2, 'b', 2", columns="id, name, size")
     # A column that comes was NULL until then: a row in which it still is did not change.
     take(project, "1, 'a', 1L, null", "2, 'b', 2L, 'red'", columns="id, name, size, colour")
@@ -151,10 +160,10 @@ def test_a_strategy_of_ones_own(project: Project) -> None:
         snapshot("strategy='louder', unique_key='id'")
         | {
             "macros/louder.sql": """
-                {% macro snapshot_louder_strategy(node, snapshotted_rel, current_rel, model_config, target_exists) %}
+                {% macro snapshot_louder_strategy(node, found, new, config, exists) %}
                 {{ return({
                     'unique_key': 'id', 'updated_at': 'at', 'hard_deletes': 'ignore',
-                    'row_changed': snapshotted_rel ~ '.name < ' ~ current_rel ~ '.name',
+                    'row_changed': found ~ '.name < ' ~ new ~ '.name',
                     'scd_id': snapshot_hash_arguments(['id', 'at', "'louder'"]),
                 }) }}
                 {% endmacro %}
@@ -177,14 +186,15 @@ def test_an_empty_run_ends_nothing(project: Project) -> None:
                 snapshots:
                   - name: s
                     relation: ref('m')
-                    config: {strategy: check, unique_key: id, check_cols: all, hard_deletes: invalidate}
+                    config:
+                      strategy: check
+                      unique_key: id
+                      check_cols: all
+                      hard_deletes: invalidate
             """,
-            "snapshots/t.sql": """
-                {% snapshot t %}
-                {{ config(strategy='check', unique_key='id', check_cols='all', hard_deletes='new_record') }}
-                select * from {{ ref('table') }}
-                {% endsnapshot %}
-            """,
+            **snapshot(
+                f"{CHECKED}, hard_deletes='new_record'", "select * from {{ ref('table') }}", "t"
+            ),
             "models/table.sql": "{{ config(materialized='table') }} select 1 as id",
         }
     )

@@ -73,9 +73,10 @@ def _compiled() -> list[CodeType]:
     codes = []
     environment = jinja2.Environment(extensions=["jinja2.ext.do"])
     for file in sorted(MACROS.rglob("*.sql")):
-        # dbt's own tag, which plain Jinja does not know.
+        # dbt's own tags, which plain Jinja does not know.
         tag = r"{%-?\s*materialization .*?endmaterialization\s*-?%}"
         text = re.sub(tag, "", file.read_text(), flags=re.DOTALL)
+        text = re.sub(r"{% test (\w+)", r"{% macro test_\1", text).replace("endtest", "endmacro")
         names = re.findall(r"{%-?\s*macro (\w+)", text)
         text += "".join(f"{{% do _found('{name}', {name}) %}}" for name in names)
         codes.append(environment.compile(text, name=file.name))
