@@ -8,8 +8,8 @@
         else dbt_delta.get_snapshot_stage_sql(target, batch, settings) -%}
     {%- do run_query(dbt_delta.get_create_staging_sql(batch.from, select)) -%}
     {%- set bounded, types = [], [] -%}
-    {%- for key in batch['keys'] if target is not none and key.name is not none -%}
-        {%- set column = dbt_delta._column(target.columns, key.name) -%}
+    {%- for key in batch['keys'] -%}
+        {%- set column = dbt_delta._column(target.columns, key.name) if target and key.name else none -%}
         {%- if column is not none and dbt_delta._is_bounded(column) -%}
             {%- do bounded.append(dbt_delta._bounded_key(target, column, '__dbt_key_' ~ loop.index)) -%}
             {#- Keys that are gone come from the table, and may be too great for the source's type. -#}
@@ -203,6 +203,19 @@ where
     ))
     {%- endif %}
 {%- endif -%}
+{%- endmacro %}
+
+{# What was staged as a batch of an incremental run is described; see _check_values. #}
+{% macro _staged_values(batch, settings) -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.columns -%}
+        {%- if column.source -%}
+            {%- do columns.append(dict(
+                column, source=column.source if settings.strategy == 'cdc' else '__dbt_c' ~ loop.index
+            )) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return({'from': batch.from, 'changes': batch.changes, 'columns': columns}) -}}
 {%- endmacro %}
 
 {% macro _any_null(keys, alias=none) -%}

@@ -155,6 +155,17 @@ def test_new_dropped_and_retyped_columns(project: Project) -> None:
     assert len(project.rows("s")) == 4
 
 
+def test_a_key_of_an_expression_and_a_column(project: Project) -> None:
+    project.write(
+        snapshot("strategy='check', unique_key=[\"id || '-'\", 'name'], check_cols=['size']")
+    )
+    take(project, "1, 'a', 1", "1, 'b', 1", columns="id, name, size")
+    take(project, "1, 'a', 1", "1, 'b', 2", "2, 'b', 1", columns="id, name, size")
+    assert history(project, "id, name, size, dbt_valid_to") == [
+        (1, "a", 1, None), (1, "b", 1, "run"), (1, "b", 2, None), (2, "b", 1, None),
+    ]  # fmt: skip
+
+
 def test_a_strategy_of_ones_own(project: Project) -> None:
     project.write(
         snapshot("strategy='louder', unique_key='id'")
