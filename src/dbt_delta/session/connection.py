@@ -19,7 +19,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, retry, spark
+from dbt_delta.session import errors, retry, spark, tags
 from dbt_delta.session.literals import literal
 from dbt_delta.session.lock import MetastoreInUse
 
@@ -36,7 +36,7 @@ class SessionConnection(SparkConnectionWrapper):
     """A dbt connection with a Spark session of its own, and cursor of itself.
 
     ``settings`` are the profile's Spark settings; ``connection`` is dbt's record of this
-    connection, whose name (the model's) labels the Spark jobs.
+    connection, whose name (the model's) labels the Spark jobs, and Delta's commits.
     """
 
     def __init__(self, settings: dict[str, str], connection: Connection) -> None:
@@ -44,6 +44,9 @@ class SessionConnection(SparkConnectionWrapper):
         # Models of one name run side by side too: the batches of a microbatch model.
         self._serial = next(_serial)
         self._group: str | None = None
+        # A profile may have commit metadata of its own.
+        self._is_tagging = tags.SETTING not in settings
+        self._tagged_as = ""
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
         try:
@@ -169,6 +172,7 @@ class SessionConnection(SparkConnectionWrapper):
         try:
             with errors.as_database_error():
                 self._label_jobs()
+                self._tag_commits()
                 # A cancel between the check and the label found no group to cancel.
                 self._refuse_if_cancelled()
                 yield
@@ -187,6 +191,12 @@ class SessionConnection(SparkConnectionWrapper):
         if getattr(_labelled, "group", None) != self._group:
             self._session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
             _labelled.group = self._group
+
+    def _tag_commits(self) -> None:
+        name = self._connection.name
+        if self._is_tagging and name != self._tagged_as:
+            self._session.conf.set(tags.SETTING, tags.tag(name))
+            self._tagged_as = name
 
     def _wait_before_retry(self, attempt: int, reason: str) -> None:
         seconds = retry.delay(attempt)

@@ -1,0 +1,30 @@
+{#
+    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics, node,
+    run, project}; the last three are none where dbt did not make it, or without tag.
+#}
+{% macro _commits(relation, limit=none) -%}
+    {%- set commits = [] -%}
+    {%- for row in run_query(
+        'describe history ' ~ dbt_delta._named(relation) ~ (' limit ' ~ limit if limit is not none else '')
+    ).rows -%}
+        {%- set tag = fromjson(row['userMetadata'] or '{}', {}) -%}
+        {%- set tag = tag if tag is mapping else {} -%}
+        {%- do commits.append({
+            'version': row['version'] | int,
+            'time': row['timestamp'],
+            'operation': row['operation'],
+            'parameters': fromjson(row['operationParameters'] or '{}', {}),
+            'metrics': fromjson(row['operationMetrics'] or '{}', {}),
+            'node': tag.get('dbt_node_id'),
+            'run': tag.get('dbt_invocation_id'),
+            'project': tag.get('dbt_project'),
+        }) -%}
+    {%- endfor -%}
+    {{- return(commits) -}}
+{%- endmacro %}
+
+{# The first of several metrics that a commit has, as a number; none without one. #}
+{% macro _metric(commit, names) -%}
+    {%- for name in names if name in commit.metrics -%}{{- return(commit.metrics[name] | int) -}}{%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}

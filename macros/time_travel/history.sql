@@ -1,0 +1,149 @@
+{# The commits of one table, or all that one run made, in the terminal or as JSON. #}
+{% macro history(model=none, run=none, limit=20, output='text') -%}
+    {%- if (model is none) == (run is none) -%}
+        {%- do dbt_delta._refuse(
+            'history has model ' ~ model ~ ' and run ' ~ run ~ ': give one of them, as in '
+            ~ "--args '{model: orders}' or --args '{run: last}'."
+        ) -%}
+    {%- elif output not in ('text', 'json') -%}
+        {%- do dbt_delta._refuse("history has output '" ~ output ~ "'. It is one of text, json.") -%}
+    {%- endif -%}
+    {%- if model is not none -%}
+        {%- set relation = dbt_delta._relation_named(model, 'history') -%}
+        {%- do dbt_delta._delta_table(relation, 'history') -%}
+        {%- set lines = [] -%}
+        {%- for commit in dbt_delta._commits(relation, limit) -%}
+            {%- do lines.append(dbt_delta._history_line(relation, commit)) -%}
+        {%- endfor -%}
+    {%- else -%}
+        {%- set lines = dbt_delta._run_lines(run) -%}
+    {%- endif -%}
+    {%- if output == 'json' -%}
+        {%- do print(tojson(lines)) -%}
+    {%- else -%}
+        {%- for line in lines if line.run -%}{%- do line.update({'run': line.run[:8]}) -%}{%- endfor -%}
+        {%- do dbt_delta._print_table(
+            (['table'] if run is not none else [])
+            + ['version', 'age', 'operation', 'inserted', 'updated', 'deleted', 'files', 'bytes', 'node', 'run'],
+            lines
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The commits of a run: last, or an invocation id or its beginning; refuses a run that wrote nothing here. #}
+{% macro _run_lines(run) -%}
+    {%- set found, runs = [], {} -%}
+    {%- for table in dbt_delta._histories() -%}
+        {%- for commit in table.commits if commit.run is not none -%}
+            {%- do found.append({'relation': table.relation, 'commit': commit}) -%}
+            {%- if commit.run not in runs or commit.time > runs[commit.run] -%}
+                {%- do runs.update({commit.run: commit.time}) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set wanted = dbt_delta._run_id(run, runs) -%}
+    {%- set lines = [] -%}
+    {%- for one in found if one.commit.run == wanted -%}
+        {%- do lines.append(dbt_delta._history_line(one.relation, one.commit)) -%}
+    {%- endfor -%}
+    {{- return(lines | sort(attribute='time', reverse=true)) -}}
+{%- endmacro %}
+
+{# Of the runs, by the time of their last commit, the one that is meant. #}
+{% macro _run_id(run, runs) -%}
+    {%- set matching = namespace(ids=[]) -%}
+    {%- for id, time in runs.items() | sort(attribute='1', reverse=true) -%}
+        {%- if run == 'last' or id.startswith(run | string) -%}
+            {%- set matching.ids = matching.ids + [id] -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not matching.ids -%}
+        {%- do dbt_delta._refuse(
+            "No table of this project has a commit of run '" ~ run ~ "'. "
+            ~ ('The last runs are ' ~ (runs.items() | sort(attribute='1', reverse=true) | map(attribute='0') | list)[:5]
+                | join(', ') if runs else 'None has a commit that says which run made it') ~ '.'
+        ) -%}
+    {%- elif run != 'last' and matching.ids | length > 1 -%}
+        {%- do dbt_delta._refuse(
+            "Run '" ~ run ~ "' may be " ~ matching.ids | join(' or ') ~ '. Give more of its id.'
+        ) -%}
+    {%- endif -%}
+    {{- return(matching.ids[0]) -}}
+{%- endmacro %}
+
+{# The Delta tables of the project that exist, with their commits: {relation, commits}. #}
+{% macro _histories() -%}
+    {%- set tables = [] -%}
+    {%- for node in dbt_delta._table_nodes() -%}
+        {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias) -%}
+        {%- set known = adapter.get_relation(none, node.schema, node.alias) -%}
+        {%- set existing = dbt_delta._existing(relation) if known else none -%}
+        {%- if existing is not none and existing.type == 'table' and existing.provider == 'delta' -%}
+            {%- do tables.append({'relation': relation, 'node': node, 'commits': dbt_delta._commits(relation)}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(tables) -}}
+{%- endmacro %}
+
+{% macro _history_line(relation, commit) -%}
+    {%- set writes = commit.operation != 'MERGE' and 'numOutputRows' in commit.metrics -%}
+    {{- return({
+        'table': relation.schema ~ '.' ~ relation.identifier,
+        'version': commit.version,
+        'time': commit.time.isoformat(),
+        'age': dbt_delta._age(commit.time),
+        'operation': commit.operation,
+        'inserted': dbt_delta._metric(commit, ['numTargetRowsInserted'] + (['numOutputRows'] if writes else [])),
+        'updated': dbt_delta._metric(commit, ['numTargetRowsUpdated', 'numUpdatedRows']),
+        'deleted': dbt_delta._metric(commit, ['numTargetRowsDeleted', 'numDeletedRows']),
+        'files': dbt_delta._metric(
+            commit, ['numTargetFilesAdded', 'numAddedFiles', 'numFiles', 'numRestoredFiles']
+        ),
+        'bytes': dbt_delta._metric(
+            commit, ['numTargetBytesAdded', 'numAddedBytes', 'numOutputBytes', 'restoredFilesSize']
+        ),
+        'node': commit.node,
+        'run': commit.run,
+    }) -}}
+{%- endmacro %}
+
+{# How long ago a time of the session's time zone was, in the largest whole unit. #}
+{% macro _age(time) -%}
+    {%- if 'dbt_delta_now' not in graph -%}
+        {%- do graph.update({'dbt_delta_now': run_query('select current_timestamp() as now').rows[0]['now']}) -%}
+    {%- endif -%}
+    {%- set now = graph.dbt_delta_now -%}
+    {%- set seconds = (now.replace(tzinfo=none) - time.replace(tzinfo=none)).total_seconds() -%}
+    {%- for size, unit in ((86400, 'd'), (3600, 'h'), (60, 'min')) -%}
+        {%- if seconds >= size -%}{{- return((seconds // size) | int ~ ' ' ~ unit) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(seconds | int ~ ' s') -}}
+{%- endmacro %}
+
+{# Lines under their headings, in columns; numbers to the right. #}
+{% macro _print_table(headings, lines) -%}
+    {%- set widths = {} -%}
+    {%- set numbers = [] -%}
+    {%- for heading in headings -%}
+        {%- set texts = [heading] -%}
+        {%- for line in lines -%}
+            {%- do texts.append(dbt_delta._cell(line[heading])) -%}
+            {%- if line[heading] is number -%}{%- do numbers.append(heading) -%}{%- endif -%}
+        {%- endfor -%}
+        {%- do widths.update({heading: texts | map('length') | max}) -%}
+    {%- endfor -%}
+    {%- for line in [none] + lines -%}
+        {%- set cells = [] -%}
+        {%- for heading in headings -%}
+            {%- set text = heading if line is none else dbt_delta._cell(line[heading]) -%}
+            {%- do cells.append(
+                text.rjust(widths[heading]) if heading in numbers else text.ljust(widths[heading])
+            ) -%}
+        {%- endfor -%}
+        {%- do print((cells | join('  ')).rstrip()) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _cell(value) -%}
+    {{- return('' if value is none else '{:,}'.format(value) if value is number else value | string) -}}
+{%- endmacro %}
