@@ -37,8 +37,7 @@
 
 {% macro get_change_feed_sql(relation, first, last) -%}
 select * except (_commit_timestamp)
-from {{ dbt_delta._named(relation) }}
-with ('readChangeFeed' = 'true', 'startingVersion' = '{{ first }}', 'endingVersion' = '{{ last }}')
+from table_changes({{ dbt_delta._literal(dbt_delta._named(relation)) }}, {{ first }}, {{ last }})
 {%- endmacro %}
 
 {% macro get_compared_changes_sql(relation, from_version, to_version) -%}

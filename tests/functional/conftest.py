@@ -9,6 +9,9 @@ import pytest
 
 from tests.functional import harness
 
+# Many small statements; the other tests run plans as users do.
+QUICK_FOLDERS = ("incremental", "seeds", "snapshots", "time_travel")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c() -> None:
@@ -46,9 +49,12 @@ def new_project(
     monkeypatch.chdir(tmp_path)
 
     def make(name: str = "project") -> harness.Project:
-        return harness.Project(
+        project = harness.Project(
             tmp_path / name, home, installed_packages, f"{request.node.name}_{name}"
         )
+        if request.path.parent.name in QUICK_FOLDERS:
+            project.set_spark(harness.QUICK)
+        return project
 
     return make
 

@@ -52,6 +52,11 @@ JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
     "-Ddelta.log.cacheSize=100"
 )
+# Of a table of three rows, compiling a plan to Java and planning it anew cost more than running it.
+QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 _serial = itertools.count(1)
 
 
@@ -111,6 +116,13 @@ class Project:
         """Adds entries to dbt_project.yml, replacing those of the same name."""
         path = self.path / "dbt_project.yml"
         path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **entries}))
+
+    def set_spark(self, settings: Mapping[str, str]) -> None:
+        """Adds Spark settings to the project's profile."""
+        path = self.path / "profiles.yml"
+        profile = yaml.safe_load(path.read_text())
+        profile[PROFILE]["outputs"]["session"]["server_side_parameters"].update(settings)
+        path.write_text(yaml.safe_dump(profile, sort_keys=False))
 
     def dbt(
         self,

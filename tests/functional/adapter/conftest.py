@@ -25,7 +25,7 @@ def dbt_profile_target(home: Path) -> dict[str, Any]:
         "method": "session",
         "host": "localhost",
         "threads": 4,
-        "server_side_parameters": harness.settings(),
+        "server_side_parameters": {**harness.settings(), **harness.QUICK},
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from dbt.tests.adapter.basic.test_snapshot_check_cols import BaseSnapshotCheckCols
 from dbt.tests.adapter.basic.test_snapshot_timestamp import BaseSnapshotTimestamp
+from dbt.tests.adapter.simple_snapshot import test_various_configs
 from dbt.tests.adapter.simple_snapshot.new_record_check_mode import BaseSnapshotNewRecordCheckMode
 from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import (
     BaseSnapshotNewRecordDbtValidToCurrent,
@@ -28,6 +29,7 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
     BaseSnapshotInvalidColumnNames,
     BaseSnapshotMultiUniqueKey,
 )
+from dbt.tests.util import run_sql_with_adapter
 
 
 @pytest.fixture(autouse=True, scope="class")
@@ -92,7 +94,19 @@ class TestInvalidColumnNames(BaseSnapshotInvalidColumnNames):
 
 
 class TestValidToCurrent(BaseSnapshotDbtValidToCurrent):
-    pass
+    @pytest.fixture(autouse=True)
+    def in_order(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The base takes rows by their place, which Postgres gives as they came."""
+        ordered = (
+            "(select *, row_number() over (partition by id order by test_valid_from) as n"
+            " from {schema}.snapshot_actual) order by n, id"
+        )
+
+        def run(adapter: Any, sql: str, fetch: str) -> Any:
+            sql = sql.replace("{schema}.snapshot_actual", ordered)
+            return run_sql_with_adapter(adapter, sql, fetch)
+
+        monkeypatch.setattr(test_various_configs, "run_sql_with_adapter", run)
 
 
 class TestMultiUniqueKey(BaseSnapshotMultiUniqueKey):

@@ -92,7 +92,7 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
     for step in range(1, KILLS + 1):
         # The first one in the middle, so that there are some of both.
         done = moments.randrange(len(KINDS)) if step > 1 else len(KINDS) // 2
-        _run(project, step, kill_after=(done, moments.uniform(0, 2)))
+        _run(project, step, kill_after=(done, moments.uniform(0, 2 if step > 1 else 0.5)))
         for name, kind in KINDS.items():
             found = _rows(project, name)
             after = sorted(kind.apply(state[name], _new_rows(step)))

@@ -1,7 +1,6 @@
 """microbatch: only the batch's window of event time is replaced, whatever the time's type."""
 
 from tests.functional.harness import Project
-from tests.functional.incremental.conftest import set_profile
 from tests.functional.incremental.models import (
     messages,
     model,
@@ -49,7 +48,7 @@ SELECT = "select id, {0} as at from {{{{ ref('events') }}}}"
 
 
 def test_only_the_window_is_replaced_whatever_the_sessions_zone(project: Project) -> None:
-    set_profile(project, {"spark.sql.session.timeZone": "America/New_York"})
+    project.set_spark({"spark.sql.session.timeZone": "America/New_York"})
     write_events(project, *FIRST)
     names = {
         "by_timestamp": "at",

@@ -38,7 +38,7 @@ def test_history_of_a_model_and_of_a_run(project: Project) -> None:
         run = project.dbt(
             "--quiet", "run-operation", "history", "--args", arguments, vars=variables
         )
-        return json.loads(run.output)
+        return json.loads(next(line for line in run.output.splitlines() if line[0] == "["))
 
     commits = {line["version"]: line for line in found("{model: a, output: json}")}
     assert {v: line["operation"] for v, line in commits.items()}[0] == "CREATE TABLE AS SELECT"
@@ -79,7 +79,9 @@ def test_versions_in_models(project: Project, feed: str) -> None:
         MODELS
         | {
             "models/first.sql": "select * from {{ dbt_delta.as_of(ref('a'), version=0) }}",
-            "models/changed.sql": "{{ dbt_delta.changes(ref('a'), 0) }}",
+            "models/changed.sql": (
+                "{{ config(materialized='table') }} {{ dbt_delta.changes(ref('a'), 0) }}"
+            ),
             "models/second.sql": (
                 "{{ config(materialized='table') }} {{ dbt_delta.changes(ref('a'), 1, 2) }}"
             ),
