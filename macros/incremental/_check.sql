@@ -104,6 +104,22 @@ from (
     {%- endif -%}
 {%- endmacro %}
 
+{#
+    Fails for a value that the table's column cannot hold while the table is as it was: where its
+    columns are to be changed first, the write itself would fail too late.
+#}
+{% macro _check_values(batch) -%}
+    {%- set values = [] -%}
+    {%- for column in batch['columns'] if batch.changes and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- do values.append(dbt_delta._comparable(
+            'cast(' ~ dbt_delta._value(column) ~ ' as ' ~ column.type ~ ')', column.type
+        )) -%}
+    {%- endfor -%}
+    {%- if values -%}
+        {%- do run_query('select max(xxhash64(' ~ values | join(', ') ~ ')) from ' ~ batch.from ~ ' as batch') -%}
+    {%- endif -%}
+{%- endmacro %}
+
 {# Stops the model, and leaves nothing of its batch behind. #}
 {% macro _refuse_batch(batch, text) -%}
     {%- if batch.staging is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}

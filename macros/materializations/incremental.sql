@@ -60,6 +60,7 @@
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
     {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
     {%- set batch = dbt_delta._stage(target, sql, settings, layout, bounded) -%}
+    {%- do dbt_delta._check_values(batch) -%}
     {%- do dbt_delta._align(existing, promised, batch.changes) -%}
     {%- if dbt_delta._is_nothing(target, batch, settings) -%}
         {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}

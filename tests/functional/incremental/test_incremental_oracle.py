@@ -4,7 +4,7 @@ Many random models (cases.py) are one dbt project; dbt runs once per step with t
 ``step``, and after each run every table is compared with what plain Python says (oracle.py).
 
     DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 100, one project)
-    DBT_DELTA_SEED=7          the seed; by default a new one, which is printed
+    DBT_DELTA_SEED=7          the seed; "random" for a new one, which is printed; 1 by default
     DBT_DELTA_ONLY=12,40      of those models only these, of a project of that seed
     DBT_DELTA_SHRINK=3        look for smaller cases that fail too, of that many failing ones (slow)
 """
@@ -29,7 +29,8 @@ from tests.functional.incremental.cases import BASE, WINDOWS, Case, Column, Type
 
 EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "100"))
 SLICE = 150
-SEED = int(os.environ.get("DBT_DELTA_SEED", random.SystemRandom().randrange(10**6)))
+_SEED = os.environ.get("DBT_DELTA_SEED") or "1"
+SEED = random.SystemRandom().randrange(10**6) if _SEED == "random" else int(_SEED)
 ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}
 SHRINK = int(os.environ.get("DBT_DELTA_SHRINK", "0"))
 SPARK_NAMES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
