@@ -103,8 +103,9 @@ from (
     columns are to be changed first, the write itself would fail too late.
 #}
 {% macro _check_values(batch) -%}
+    {%- if not batch.changes -%}{{- return(none) -}}{%- endif -%}
     {%- set values = [] -%}
-    {%- for column in batch['columns'] if batch.changes and not dbt_delta._fits(column.source_type, column.type) -%}
+    {%- for column in batch['columns'] if not dbt_delta._fits(column.source_type, column.type) -%}
         {%- do values.append(dbt_delta._comparable(
             'cast(' ~ dbt_delta._value(column) ~ ' as ' ~ column.type ~ ')', column.type
         )) -%}

@@ -157,7 +157,6 @@ from {{ dbt_delta._counted_source_data(batch) }} as source_data
 {%- endfor -%}
 {%- set found_from = dbt_delta._quoted(settings.from) -%}
 {%- set problems = [] -%}
-{%- if batch.is_counted -%}{%- do problems.append('source_data.__dbt_rows > 1') -%}{%- endif -%}
 {%- if settings.strategy == 'timestamp' -%}
     {%- do problems.append('source_data.__dbt_updated_at is null') -%}
 {%- endif -%}

@@ -257,6 +257,28 @@ def test_a_refused_batch_leaves_the_schema_as_it_was(project: Project, mode: str
     assert relations(project) == sorted(found)
 
 
+def test_a_value_that_does_not_fit_leaves_the_schema_as_it_was(project: Project) -> None:
+    """Values are cast before columns are added, in fields of structs too."""
+    then = "select 1 as id, 2147483648L as v, named_struct('a', 2147483648L) as s, 5 as further"
+    first = "select 1 as id, 1 as v, named_struct('a', 1) as s"
+    nested = then.replace("2147483648L as v", "1 as v")
+    mode = {"on_schema_change": "append_new_columns"}
+    write_models(
+        project,
+        {
+            "plain": model(first, then, unique_key="id", **mode),
+            "nested": model(first, nested, incremental_strategy="append", **mode),
+        },
+    )
+    project.dbt("run")
+    found = messages(project.dbt("run", check=False))
+    assert set(found) == {"plain", "nested"}
+    for name, message in found.items():
+        assert "CAST_OVERFLOW" in message
+        assert list(columns(project, name)) == ["id", "v", "s"], name
+    assert set(versions(project, found).values()) == {0}
+
+
 def test_column_order_and_case_never_swap_values(project: Project) -> None:
     """The defect of stock dbt-spark: inserted by position after a schema change."""
     first = "select 1 as id, 'name' as name, 'status' as status"

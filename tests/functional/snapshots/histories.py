@@ -204,7 +204,11 @@ def _later(case: Case, step: int, last: Time | None) -> Time:
 def _snapshot(case: Case, table: Table, step: int) -> None:
     source = case.batches[step]
     keys = [case.key(row) for row in source]
-    if len(set(keys)) < len(keys):
+    if any(
+        _is_news(case, table, step, row, key)
+        for row, key in zip(source, keys, strict=True)
+        if keys.count(key) > 1
+    ):
         raise Refused("duplicate keys")
     if case.strategy == "timestamp" and any(row["at"] is None for row in source):
         raise Refused("keys without at")
@@ -238,7 +242,7 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
             )
             found.to = start
             insert(key, values, start, updated if when is not None else start, False)
-        elif case.late and own < found.start and all(r.start != own for r in of_key):
+        elif _is_late(case, row, of_key, found):
             within = next((r for r in of_key if r.to is not None and r.start < own < r.to), None)
             to = within.to if within else min(r.start for r in of_key if r.start > own)
             if within:
@@ -250,6 +254,25 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
             if case.hard_deletes[step] == "new_record":
                 insert(gone.key, dict(gone.values), gone.to, gone.to, True)
     table.rows += fresh
+
+
+def _is_news(case: Case, table: Table, step: int, row: Source, key: Key) -> bool:
+    """Whether a row is no row that the table has; its key may then come once only."""
+    of_key = [r for r in table.rows if r.key == key]
+    found = next((r for r in of_key if r.to is None), None)
+    if found is None or found.deleted or (case.strategy == "timestamp" and row["at"] is None):
+        return True
+    return _differs(case, step, found, row) or _is_late(case, row, of_key, found)
+
+
+def _is_late(case: Case, row: Source, of_key: Sequence[Row], found: Row) -> bool:
+    own = case.as_time(row["at"])
+    return (
+        case.strategy == "timestamp"
+        and case.late
+        and own < found.start
+        and all(r.start != own for r in of_key)
+    )
 
 
 def _differs(case: Case, step: int, found: Row, row: Source) -> bool:
