@@ -272,7 +272,7 @@ def environment(home: Path) -> dict[str, str]:
     """Variables that keep dbt and Spark out of the repository and of the user's home."""
     return {
         "DBT_DELTA_HOME": str(home),
-        "DBT_DELTA_MEMORY": "2g",
+        "DBT_DELTA_MEMORY": "3g",
         "DBT_DELTA_JAVA_OPTIONS": JAVA_OPTIONS,
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DBT_USE_COLORS": "false",

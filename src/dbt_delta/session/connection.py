@@ -160,7 +160,9 @@ class SessionConnection(SparkConnectionWrapper):
             logger.debug(f"Cancel of {group}: {error}")
 
     def close(self) -> None:
-        self._result = None
+        """Lets the session go: the JVM keeps it for as long as Python names it."""
+        self._result = self._group = None
+        self.__dict__.pop("_session", None)
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
