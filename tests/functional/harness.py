@@ -49,8 +49,7 @@ PROFILE = "functional"
 # too small for Spark, which would go on without a compiler.
 JAVA_OPTIONS = (
     f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
-    "-Ddelta.log.cacheSize=100"
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 )
 # Of a table of three rows, compiling a plan to Java and planning it anew cost more than running it.
 QUICK = {
@@ -272,7 +271,7 @@ def environment(home: Path) -> dict[str, str]:
     """Variables that keep dbt and Spark out of the repository and of the user's home."""
     return {
         "DBT_DELTA_HOME": str(home),
-        "DBT_DELTA_MEMORY": "3g",
+        "DBT_DELTA_MEMORY": "2g",
         "DBT_DELTA_JAVA_OPTIONS": JAVA_OPTIONS,
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DBT_USE_COLORS": "false",
