@@ -11,6 +11,17 @@ from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
 QUICK_FOLDERS = ("incremental", "seeds", "snapshots", "time_travel")
+# Minutes each. Started first, none is left to one process while the other has nothing to do.
+LONG_FILES = (
+    "test_incremental_oracle.py",
+    "test_snapshots_oracle.py",
+    "test_reference.py",
+    "test_incremental_kill.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
 
 
 @pytest.fixture(scope="session", autouse=True)
