@@ -45,7 +45,7 @@ class Case:
     columns: tuple[tuple[str, ...], ...]
     batches: tuple[tuple[Source, ...], ...]
     updated_at: bool = True
-    late: bool = False
+    late: bool = False  # of strategy timestamp only
     null_keys: str = "match"
     sequence: tuple[str, ...] = ()
     valid_from: str = ""
@@ -225,8 +225,7 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
         values = _stored(case, step, row)
         when = row["at"] if case.strategy == "timestamp" or case.updated_at else run_time(step)
         own = case.as_time(when)
-        of_key = [r for r in table.rows if r.key == key]
-        found = next((r for r in of_key if r.to is None), None)
+        of_key, found = _history(table, key)
         updated = when if when is not None else _later(case, step, None)
         if found is None:
             ended = max((r.to for r in of_key), default=None)
@@ -242,7 +241,7 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
             )
             found.to = start
             insert(key, values, start, updated if when is not None else start, False)
-        elif _is_late(case, row, of_key, found):
+        elif _is_late(case, own, of_key, found):
             within = next((r for r in of_key if r.to is not None and r.start < own < r.to), None)
             to = within.to if within else min(r.start for r in of_key if r.start > own)
             if within:
@@ -258,21 +257,21 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
 
 def _is_news(case: Case, table: Table, step: int, row: Source, key: Key) -> bool:
     """Whether a row is no row that the table has; its key may then come once only."""
-    of_key = [r for r in table.rows if r.key == key]
-    found = next((r for r in of_key if r.to is None), None)
+    of_key, found = _history(table, key)
     if found is None or found.deleted or (case.strategy == "timestamp" and row["at"] is None):
         return True
-    return _differs(case, step, found, row) or _is_late(case, row, of_key, found)
-
-
-def _is_late(case: Case, row: Source, of_key: Sequence[Row], found: Row) -> bool:
     own = case.as_time(row["at"])
-    return (
-        case.strategy == "timestamp"
-        and case.late
-        and own < found.start
-        and all(r.start != own for r in of_key)
-    )
+    return _differs(case, step, found, row) or _is_late(case, own, of_key, found)
+
+
+def _history(table: Table, key: Key) -> tuple[list[Row], Row | None]:
+    """The rows of a key, and the open one among them."""
+    of_key = [r for r in table.rows if r.key == key]
+    return of_key, next((r for r in of_key if r.to is None), None)
+
+
+def _is_late(case: Case, own: Any, of_key: Sequence[Row], found: Row) -> bool:
+    return case.late and own < found.start and all(r.start != own for r in of_key)
 
 
 def _differs(case: Case, step: int, found: Row, row: Source) -> bool:
@@ -420,7 +419,7 @@ def cases(draw: st.DrawFn) -> Case:
         columns=tuple(_columns(draw, strategy, step) for step in range(steps)),
         batches=(),
         updated_at=draw(st.booleans()),
-        late=draw(st.booleans()),
+        late=draw(st.booleans()) and strategy == "timestamp",
         null_keys=draw(st.sampled_from(["match", "match", "match", "error"])),
         sequence=sequence if strategy == "cdc" else (),
         valid_from="at" if sequence == ("seq",) else "",

@@ -38,7 +38,7 @@ def test_history_of_a_model_and_of_a_run(project: Project) -> None:
         run = project.dbt(
             "--quiet", "run-operation", "history", "--args", arguments, vars=variables
         )
-        return json.loads(next(line for line in run.output.splitlines() if line[0] == "["))
+        return json.loads(run.printed)
 
     commits = {line["version"]: line for line in found("{model: a, output: json}")}
     assert {v: line["operation"] for v, line in commits.items()}[0] == "CREATE TABLE AS SELECT"
