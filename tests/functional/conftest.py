@@ -10,7 +10,7 @@ import pytest
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
-QUICK_FOLDERS = ("incremental", "seeds", "snapshots", "time_travel")
+QUICK_FOLDERS = ("diff", "incremental", "seeds", "snapshots", "time_travel")
 
 
 @pytest.fixture(scope="session", autouse=True)

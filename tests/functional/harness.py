@@ -75,6 +75,11 @@ class Invocation:
         return _plain("\n".join(shown))
 
     @property
+    def printed(self) -> str:
+        """What macros printed; with --quiet nothing else is shown."""
+        return "\n".join(e.info.msg for e in self.events if e.info.name == "PrintEvent")
+
+    @property
     def log(self) -> str:
         """Everything, as the log file has it."""
         return _plain("\n".join(event.info.msg for event in self.events))
