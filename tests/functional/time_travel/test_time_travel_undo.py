@@ -75,7 +75,7 @@ MODELS = {
     ),
     "models/s.yml": "models: [{name: documented, description: \"step {{ var('step') }}\"}]",
 } | snapshot(
-    "strategy='check', unique_key='id', check_cols=['name'], hard_deletes='invalidate',"
+    "strategy='check', unique_key='id', check_cols=['name'], hard_deletes='ignore',"
     " updated_at=\"timestampadd(day, {}, timestamp'2024-01-01')\".format(var('step'))",
     "select * from {{ ref('src') }}",
 )
