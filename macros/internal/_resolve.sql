@@ -16,11 +16,12 @@
     ) -%}
 {%- endmacro %}
 
-{# Nodes of the project and its packages that dbt makes tables of; those of the project come first. #}
-{% macro _table_nodes() -%}
+{# Nodes of the project and its packages that dbt makes tables of, or views; those of the project come first. #}
+{% macro _table_nodes(views=false) -%}
     {%- set own, others = [], [] -%}
+    {%- set not_shown = ['ephemeral'] if views else ['view', 'ephemeral'] -%}
     {%- for node in graph.nodes.values()
-        if node.resource_type in ('model', 'seed', 'snapshot') and node.config.materialized not in ('view', 'ephemeral') -%}
+        if node.resource_type in ('model', 'seed', 'snapshot') and node.config.materialized not in not_shown -%}
         {%- do (own if node.package_name == project_name else others).append(node) -%}
     {%- endfor -%}
     {{- return(own + others) -}}
@@ -28,7 +29,7 @@
 
 {# What the catalog has under a name that must be a Delta table. #}
 {% macro _delta_table(relation, macro) -%}
-    {%- set existing = dbt_delta._existing(relation) -%}
+    {%- set existing = dbt_delta._existing(relation) if dbt_delta._is_there(relation) else none -%}
     {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}
         {%- do dbt_delta._refuse(
             macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is '
@@ -38,4 +39,36 @@
         ) -%}
     {%- endif -%}
     {{- return(existing) -}}
+{%- endmacro %}
+
+{# Nodes as dbt's --select takes them, by name; all without a selection. #}
+{% macro _selected_nodes(selection, state, macro) -%}
+    {%- set nodes = dbt_delta._table_nodes(views=true) -%}
+    {%- if selection -%}
+        {%- if adapter.dbt_delta_select is not defined -%}
+            {%- do dbt_delta._refuse(
+                macro ~ ' has select, which needs the plugin of dbt_delta\'s Python package: install it, or leave select out.'
+            ) -%}
+        {%- endif -%}
+        {%- set ids = adapter.dbt_delta_select(selection | string, state) -%}
+        {%- set chosen = [] -%}
+        {%- for node in nodes if node.unique_id in ids -%}{%- do chosen.append(node) -%}{%- endfor -%}
+        {%- if not chosen -%}
+            {%- do dbt_delta._refuse(macro ~ ": select '" ~ selection ~ "' takes no model, seed or snapshot.") -%}
+        {%- endif -%}
+        {%- set nodes = chosen -%}
+    {%- endif -%}
+    {{- return(nodes | sort(attribute='name')) -}}
+{%- endmacro %}
+
+{# Whether the catalog has a relation; its schema may not be there either. #}
+{% macro _is_there(relation) -%}
+    {{- return(relation.schema | lower in dbt_delta._schemas() and dbt_delta._is_in_catalog(relation)) -}}
+{%- endmacro %}
+
+{# The names of the catalog's schemas, in lower case. #}
+{% macro _schemas() -%}
+    {%- set names = [] -%}
+    {%- for row in run_query('show schemas').rows -%}{%- do names.append(row[0] | lower) -%}{%- endfor -%}
+    {{- return(names) -}}
 {%- endmacro %}

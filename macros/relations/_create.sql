@@ -8,9 +8,15 @@
     {%- set beside = existing is not none and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
     {%- set source = dbt_delta._prepare_source(sql, layout) -%}
-    {%- call statement('main') -%}
-        {{ dbt_delta.get_create_table_sql(successor, source, layout, replace=in_place) }}
-    {%- endcall -%}
+    {%- set create = dbt_delta.get_create_table_sql(successor, source, layout, replace=in_place) -%}
+    {%- if beside -%}
+        {%- set replaced = 'view' if existing.type == 'view' else existing.provider ~ ' table' -%}
+        {%- call dbt_delta._tagging({'dbt_replaced': replaced}) -%}
+            {%- call statement('main') -%}{{ create }}{%- endcall -%}
+        {%- endcall -%}
+    {%- else -%}
+        {%- call statement('main') -%}{{ create }}{%- endcall -%}
+    {%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}

@@ -1,6 +1,8 @@
 {#
-    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics, node,
-    run, project}; the last three are none where dbt did not make it, or without tag.
+    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics} and what
+    its tag says, all none or empty where dbt did not make it: {node, run, project, started}, `undo_of`
+    the run that an undo took back, with `undo_cascade` and the properties that it `kept`,
+    and `replaced`, what else stood there when the table was created.
 #}
 {% macro _commits(relation, limit=none) -%}
     {%- set commits = [] -%}
@@ -18,6 +20,11 @@
             'node': tag.get('dbt_node_id'),
             'run': tag.get('dbt_invocation_id'),
             'project': tag.get('dbt_project'),
+            'started': tag.get('dbt_started_at', ''),
+            'undo_of': tag.get('dbt_undo_of'),
+            'undo_cascade': tag.get('dbt_undo_cascade', false),
+            'kept': tag.get('dbt_kept_properties', {}),
+            'replaced': tag.get('dbt_replaced'),
         }) -%}
     {%- endfor -%}
     {{- return(commits) -}}

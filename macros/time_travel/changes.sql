@@ -28,11 +28,7 @@
 
 {# Whether Delta can give the feed of these commits: it says so when it is asked for a row. #}
 {% macro _has_change_feed(relation, first, last) -%}
-    {%- set answer = run_query(
-        'begin\n    declare exit handler for sqlexception select false as kept;\n    select count(*) >= 0 as kept from ('
-        ~ dbt_delta.get_change_feed_sql(relation, first, last) ~ ' limit 1);\nend'
-    ).rows[0]['kept'] -%}
-    {{- return(answer | string | lower == 'true') -}}
+    {{- return(dbt_delta._succeeds('count(*)', dbt_delta.get_change_feed_sql(relation, first, last) ~ ' limit 1')) -}}
 {%- endmacro %}
 
 {% macro get_change_feed_sql(relation, first, last) -%}

@@ -41,7 +41,7 @@
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- set wanted = dbt_delta._run_id(run, runs) -%}
+    {%- set wanted = dbt_delta._run_id(run, runs, 'history: this project') -%}
     {%- set lines = [] -%}
     {%- for one in found if one.commit.run == wanted -%}
         {%- do lines.append(dbt_delta._history_line(one.relation, one.commit)) -%}
@@ -50,7 +50,7 @@
 {%- endmacro %}
 
 {# Of the runs, by the time of their last commit, the one that is meant. #}
-{% macro _run_id(run, runs) -%}
+{% macro _run_id(run, runs, what) -%}
     {%- set matching = namespace(ids=[]) -%}
     {%- for id, time in runs.items() | sort(attribute='1', reverse=true) -%}
         {%- if run == 'last' or id.startswith(run | string) -%}
@@ -59,7 +59,7 @@
     {%- endfor -%}
     {%- if not matching.ids -%}
         {%- do dbt_delta._refuse(
-            "No table of this project has a commit of run '" ~ run ~ "'. "
+            what ~ " has no commit of run '" ~ run ~ "'. "
             ~ ('The last runs are ' ~ (runs.items() | sort(attribute='1', reverse=true) | map(attribute='0') | list)[:5]
                 | join(', ') if runs else 'None has a commit that says which run made it') ~ '.'
         ) -%}
@@ -73,8 +73,8 @@
 
 {# The Delta tables of the project that exist, with their commits: {relation, commits}. #}
 {% macro _histories() -%}
-    {%- set tables = [] -%}
-    {%- for node in dbt_delta._table_nodes() -%}
+    {%- set tables, schemas = [], dbt_delta._schemas() -%}
+    {%- for node in dbt_delta._table_nodes() if node.schema | lower in schemas -%}
         {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias) -%}
         {%- set known = adapter.get_relation(none, node.schema, node.alias) -%}
         {%- set existing = dbt_delta._existing(relation) if known else none -%}

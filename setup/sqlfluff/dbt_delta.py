@@ -24,3 +24,7 @@ def _literal(text):
 
 def _file_columns(folder):
     return "_file, _file_modified_at, _file_size"
+
+
+def get_diff_versions_sql(relation, from_version, **options):
+    return f"select * from {relation}"

@@ -10,13 +10,15 @@ import pytest
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
-QUICK_FOLDERS = ("incremental", "seeds", "snapshots", "time_travel")
+QUICK_FOLDERS = ("diff", "incremental", "seeds", "snapshots", "time_travel")
 # Minutes each. Started first, none is left to one process while the other has nothing to do.
 LONG_FILES = (
     "test_incremental_oracle.py",
     "test_snapshots_oracle.py",
     "test_reference.py",
     "test_incremental_kill.py",
+    "test_diff_oracle.py",
+    "test_time_travel_undo.py",
 )
 
 

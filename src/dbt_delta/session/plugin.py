@@ -12,7 +12,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.plugins.manager import dbtPlugin
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt_delta.session import catalog
+from dbt_delta.session import catalog, tags
 
 TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
@@ -51,6 +51,7 @@ def install() -> None:
     _replace_connections(SparkConnectionManager)
     _add_python_models()
     _read_seeds()
+    _select_nodes()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
 
@@ -93,7 +94,7 @@ def _replace_connections(manager: Any) -> None:
 
         restore_ansi(connection.credentials)
         if connection.credentials.method != SESSION:
-            return stock_open(cls, connection)
+            return tags.tag_server(stock_open(cls, connection))
         from dbt_delta.session.connection import SessionConnection
 
         _cancel_at_first_failure()
@@ -182,6 +183,19 @@ def _read_seeds() -> None:
     read_files.load_seed_source_file = load_seed_source_file
     SparkAdapter.dbt_delta_seed = dbt_delta_seed
     SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_seed"}
+
+
+def _select_nodes() -> None:
+    """``adapter.dbt_delta_select(selection, state)`` for run operations, which have no --select."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    def dbt_delta_select(self: Any, selection: str, state: str | None = None) -> list[str]:
+        from dbt_delta.session.select import select
+
+        return select(self, selection, state)
+
+    SparkAdapter.dbt_delta_select = dbt_delta_select
+    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_select"}
 
 
 def _compare_event_times_as_timestamps() -> None:

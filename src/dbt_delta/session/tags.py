@@ -3,8 +3,11 @@
 import json
 from typing import Any
 
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.invocation import get_invocation_id, get_invocation_started_at
 
+logger = AdapterLogger("dbt_delta")
 SETTING = "spark.databricks.delta.commitInfo.userMetadata"
 
 
@@ -17,6 +20,29 @@ def tag(node: str | None) -> str:
         "dbt_started_at": f"{get_invocation_started_at():%Y-%m-%dT%H:%M:%SZ}",
     }
     return json.dumps(about)
+
+
+def tag_server(connection: Connection) -> Connection:
+    """Has an open connection to a server tell it, before each node's first statement, whose it is.
+
+    A server has one Spark session per connection. One that refuses the setting gets no tags.
+    """
+    handle = connection.handle
+    stock_execute = handle.execute
+    tagged: list[str | None] = []
+
+    def execute(sql: str, bindings: Any = None) -> None:
+        name = connection.name
+        if tagged != [name]:
+            tagged[:] = [name]
+            try:
+                stock_execute(f"set `{SETTING}`=`{tag(name)}`")
+            except Exception as error:
+                logger.debug(f"Commits of {name} have no tag: {error}")
+        stock_execute(sql, bindings)
+
+    handle.execute = execute
+    return connection
 
 
 def _project() -> str | None:

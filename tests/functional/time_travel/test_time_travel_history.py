@@ -60,12 +60,11 @@ def test_history_of_a_model_and_of_a_run(project: Project) -> None:
         ("{model: a, output: xml}", "history has output 'xml'. It is one of text, json."),
         ("{model: nope}", "history: there is no model, seed or snapshot 'nope'. Give one of a, b"),
         ("{model: a}", "is not in the catalog; only a Delta table has versions"),
-        ("{run: 12ab}", "No table of this project has a commit of run '12ab'."),
+        ("{run: 12ab}", "this project has no commit of run '12ab'."),
     ],
 )
 def test_history_says_what_is_wrong(project: Project, arguments: str, said: str) -> None:
     project.write(MODELS)
-    project.sql("create schema if not exists {schema}")
     run = project.dbt(
         "run-operation", "history", "--args", arguments, vars={"step": 1}, check=False
     )

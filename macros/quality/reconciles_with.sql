@@ -1,0 +1,6 @@
+{# Rows in which two relations differ: of `to` as before, of the tested one as after. #}
+{% test reconciles_with(model, to, unique_key=none, exclude_columns=[], tolerance={}) -%}
+    {{- dbt_delta.get_diff_relations_sql(
+        to, dbt_delta._tested_relation(model, 'reconciles_with'), unique_key, exclude_columns, tolerance
+    ) -}}
+{%- endtest %}

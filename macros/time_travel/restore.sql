@@ -1,0 +1,113 @@
+{# A run operation that makes a table what it was at a version, as a new version; rewrites no data. #}
+{% macro restore(model, to='previous', dry_run=false) -%}
+    {%- set relation = dbt_delta._relation_named(model, 'restore') -%}
+    {%- do dbt_delta._delta_table(relation, 'restore') -%}
+    {%- set commits = dbt_delta._commits(relation) -%}
+    {%- set version = dbt_delta._version_named(relation, to, commits, 'restore: to') -%}
+    {%- if version == commits[0].version -%}
+        {%- do print(dbt_delta._named(relation) ~ ' is at version ' ~ version ~ ' already.') -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- do dbt_delta._reach(relation, version, commits, 'restore', files=true) -%}
+    {%- set step = dbt_delta._restore_step(relation, version, commits) -%}
+    {%- do dbt_delta._print_steps([step]) -%}
+    {%- if dry_run -%}
+        {%- do print('Dry run: nothing was changed.') -%}
+    {%- else -%}
+        {%- do dbt_delta._take_step(step, {}) -%}
+        {%- do print('Done: ' ~ step.table ~ ' is version ' ~ version ~ ' again.') -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    What bringing a table back to a version means: {relation, table, id, newest, version, keeps, about}.
+    RESTORE brings the version's properties back as well; `keeps` are those of today on which later
+    runs, feeds and restores rely. A version of none drops the table.
+#}
+{% macro _restore_step(relation, version, commits) -%}
+    {%- set step = {
+        'relation': relation, 'table': relation.schema ~ '.' ~ relation.identifier,
+        'id': dbt_delta._table_id(relation), 'newest': commits[0].version, 'version': version,
+        'keeps': {}, 'action': 'drop', 'about': 'the run created it',
+    } -%}
+    {%- if version is none -%}{{- return(step) -}}{%- endif -%}
+    {%- set about = [] -%}
+    {%- for change in dbt_delta._column_changes(
+        dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=version)),
+        dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation))
+    ) -%}
+        {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
+    {%- endfor -%}
+    {%- set changed = [] -%}
+    {%- for commit in commits if commit.version > version
+        and commit.operation in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES', 'CREATE OR REPLACE TABLE AS SELECT') -%}
+        {%- do changed.append(commit.version) -%}
+    {%- endfor -%}
+    {%- if changed -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
+    {%- do step.update({
+        'action': 'restore',
+        'about': about | join(', '),
+        'keeps': dbt_delta._relied_properties(relation),
+    }) -%}
+    {{- return(step) -}}
+{%- endmacro %}
+
+{# A table's properties on which other work relies: retention, change feed, times of commits. #}
+{% macro _relied_properties(relation) -%}
+    {%- set found = {} -%}
+    {%- for row in run_query('show tblproperties ' ~ dbt_delta._named(relation)).rows
+        if row['key'] in (
+            'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
+            'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
+        ) -%}
+        {%- do found.update({row['key']: row['value']}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{% macro _table_id(relation) -%}
+    {{- return(run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['id']) -}}
+{%- endmacro %}
+
+{% macro _print_steps(steps) -%}
+    {%- set lines = [] -%}
+    {%- for step in steps -%}
+        {%- do lines.append({
+            'table': step.table, 'action': step.action, 'from': step.newest, 'to': step.version, 'about': step.about,
+        }) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._print_table(['table', 'action', 'from', 'to', 'about'], lines) -%}
+{%- endmacro %}
+
+{# Takes a step, if the table is still what the plan saw; `tag` is added to what the commit says of itself. #}
+{% macro _take_step(step, tag) -%}
+    {%- set name = dbt_delta._named(step.relation) -%}
+    {%- if dbt_delta._table_id(step.relation) != step.id
+        or dbt_delta._commits(step.relation, 1)[0].version != step.newest -%}
+        {%- do dbt_delta._refuse(
+            step.table ~ ' was changed by somebody else meanwhile. What was done before is whole; run the same again.'
+        ) -%}
+    {%- endif -%}
+    {%- if step.version is none -%}
+        {%- do dbt_delta._drop(api.Relation.create(
+            schema=step.relation.schema, identifier=step.relation.identifier, type='table'
+        )) -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- call dbt_delta._tagging(dict(tag, dbt_kept_properties=step.keeps)) -%}
+        {%- if step.newest != step.version -%}
+            {%- do run_query('restore table ' ~ name ~ ' to version as of ' ~ step.version) -%}
+        {%- endif -%}
+        {%- do dbt_delta._keep_properties(step.relation, step.keeps) -%}
+    {%- endcall -%}
+{%- endmacro %}
+
+{% macro _keep_properties(relation, keeps) -%}
+    {%- set lost, found = {}, dbt_delta._relied_properties(relation) -%}
+    {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
+    {%- if lost -%}
+        {%- do run_query(
+            'alter table ' ~ dbt_delta._named(relation) ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(lost)
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,177 @@
+{#
+    A run operation by which every table that a run wrote is what it was before: restored, or dropped
+    where the run created it. All tables are looked at first; one obstacle, and nothing is done.
+    A second call finishes what a killed one began; undoing an undo is redo.
+#}
+{% macro undo_run(run, dry_run=false, cascade=false, exclude=[]) -%}
+    {%- set tables = [] -%}
+    {%- for table in dbt_delta._histories() if table.node.name not in dbt_delta._names(exclude) -%}
+        {%- do tables.append(table) -%}
+    {%- endfor -%}
+    {%- set runs = dbt_delta._runs_of(tables) -%}
+    {%- set times = {} -%}
+    {%- for id, found in runs.items() -%}{%- do times.update({id: found.time}) -%}{%- endfor -%}
+    {%- set id = dbt_delta._run_id(run, times, 'undo_run: this project') -%}
+    {%- set plan = none -%}
+    {%- if run == 'last' and runs[id].undo_of in runs -%}
+        {#- The last run undid another. If it was killed half-way, this call finishes it. -#}
+        {%- set begun = dbt_delta._undo_plan(runs[id].undo_of, tables, runs, runs[id].cascade) -%}
+        {%- if begun.steps or begun.reasons -%}
+            {%- set plan = begun -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- set plan = plan or dbt_delta._undo_plan(id, tables, runs, cascade) -%}
+    {%- if plan.reasons -%}
+        {%- do dbt_delta._refuse(
+            'undo_run of ' ~ plan.run ~ ' would lose more than that run wrote. Nothing was changed.\n  '
+            ~ plan.reasons | join('\n  ')
+        ) -%}
+    {%- elif not plan.steps -%}
+        {%- do print('Run ' ~ plan.run ~ ' is undone already.') -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- do print('Run ' ~ plan.run ~ ' of ' ~ runs[plan.run].time.isoformat(' ')[:19] ~ ':') -%}
+    {%- do dbt_delta._print_steps(plan.steps) -%}
+    {%- if dry_run -%}
+        {%- do print('Dry run: nothing was changed.') -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- for step in plan.steps -%}
+        {%- do dbt_delta._take_step(step, {'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
+    {%- endfor -%}
+    {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
+{%- endmacro %}
+
+{# Runs that changed something, by id: {time, started, undo_of, cascade}, time being that of the last commit. #}
+{% macro _runs_of(tables) -%}
+    {%- set runs = {} -%}
+    {%- for table in tables -%}
+        {%- for commit in table.commits if commit.run is not none and not dbt_delta._is_upkeep(commit) -%}
+            {%- if commit.run not in runs -%}
+                {%- do runs.update({commit.run: {
+                    'time': commit.time, 'started': commit.started,
+                    'undo_of': commit.undo_of, 'cascade': commit.undo_cascade,
+                }}) -%}
+            {%- elif commit.time > runs[commit.run].time -%}
+                {%- do runs[commit.run].update({'time': commit.time}) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(runs) -}}
+{%- endmacro %}
+
+{# Commits that change nothing which anybody reads. #}
+{% macro _is_upkeep(commit) -%}
+    {%- set properties = fromjson(commit.parameters.get('properties') or '{}', {}) -%}
+    {{- return(
+        commit.operation in (
+            'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'UPGRADE PROTOCOL', 'ROW TRACKING BACKFILL',
+        )
+        or (commit.operation == 'SET TBLPROPERTIES' and properties.keys() | list == ['comment'])
+    ) -}}
+{%- endmacro %}
+
+{# A change of columns that gave them comments only: the types are those of the version before. #}
+{% macro _is_comment(relation, commit) -%}
+    {{- return(
+        commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and commit.version > 0
+        and dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=commit.version))
+        == dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=commit.version - 1))
+    ) -}}
+{%- endmacro %}
+
+{#
+    {run, cascade, steps, reasons}: what undoing a run, with cascade also those that began after it,
+    means for each table, and why it cannot be.
+#}
+{% macro _undo_plan(run, tables, runs, cascade) -%}
+    {%- set plan = {'run': run, 'cascade': cascade, 'steps': [], 'reasons': []} -%}
+    {%- set undone = [] -%}
+    {%- for id, found in runs.items()
+        if id == run or (cascade and found.started > runs[run].started and found.undo_of != run) -%}
+        {%- do undone.append(id) -%}
+    {%- endfor -%}
+    {%- set drops = [] -%}
+    {%- for table in tables -%}
+        {%- set step = dbt_delta._undo_step(table, run, runs[run], undone, plan.reasons) -%}
+        {%- if step is not none -%}
+            {%- do (drops if step.version is none else plan.steps).append(step) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- do plan.steps.extend(drops) -%}
+    {{- return(plan) -}}
+{%- endmacro %}
+
+{# The step of one table, or none; adds to the reasons what stands in the way. #}
+{% macro _undo_step(table, run, about, undone, reasons) -%}
+    {%- set relation, commits = table.relation, table.commits -%}
+    {%- set name = relation.schema ~ '.' ~ relation.identifier -%}
+    {%- set found = namespace(first=none) -%}
+    {%- for commit in commits if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
+        {%- set found.first = commit -%}
+    {%- endfor -%}
+    {%- set first = found.first -%}
+    {%- set birth = commits[-1] -%}
+    {%- if first is none -%}
+        {%- if birth.version == 0 and birth.time > about.time and (birth.run is none or birth.replaced) -%}
+            {%- do reasons.append(
+                name ~ ' was created ' ~ dbt_delta._age(birth.time) ~ ' ago, after the run, by '
+                ~ dbt_delta._writer(birth) ~ ': what the run wrote there is gone.'
+            ) -%}
+        {%- endif -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- for commit in commits if commit.version > first.version and not dbt_delta._is_upkeep(commit) -%}
+        {%- if commit.undo_of == run -%}
+            {#- Undone before; a killed call may not have come to the properties. -#}
+            {%- set lost = dbt_delta._lost_properties(relation, commit.kept) -%}
+            {%- if lost -%}
+                {%- set step = dbt_delta._restore_step(relation, commits[0].version, commits) -%}
+                {%- do step.update({'keeps': commit.kept, 'about': 'properties ' ~ lost | join(', ')}) -%}
+                {{- return(step) -}}
+            {%- endif -%}
+            {{- return(none) -}}
+        {%- elif commit.run not in undone and not dbt_delta._is_comment(relation, commit) -%}
+            {%- do reasons.append(
+                name ~ ': version ' ~ commit.version ~ ', ' ~ commit.operation ~ ' by ' ~ dbt_delta._writer(commit)
+                ~ ' ' ~ dbt_delta._age(commit.time) ~ ' ago, would be lost.'
+                ~ (' With cascade: true later runs are undone too.' if commit.run else '')
+            ) -%}
+            {{- return(none) -}}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if first.version == 0 -%}
+        {%- if first.replaced -%}
+            {%- do reasons.append(
+                name ~ ' replaced a ' ~ first.replaced ~ ' in that run, which cannot be brought back. Leave it out by '
+                ~ "exclude: ['" ~ table.node.name ~ "']."
+            ) -%}
+            {{- return(none) -}}
+        {%- endif -%}
+        {{- return(dbt_delta._restore_step(relation, none, commits)) -}}
+    {%- endif -%}
+    {%- set problem = 'version ' ~ (first.version - 1) ~ ' of ' ~ name ~ ' left the log.'
+        if first.version <= birth.version
+        else dbt_delta._out_of_reach(relation, first.version - 1, commits, files=true) -%}
+    {%- if problem -%}
+        {%- do reasons.append(problem) -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._restore_step(relation, first.version - 1, commits)) -}}
+{%- endmacro %}
+
+{% macro _lost_properties(relation, keeps) -%}
+    {%- set lost = [] -%}
+    {%- if keeps -%}
+        {%- set found = dbt_delta._relied_properties(relation) -%}
+        {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.append(key) -%}{%- endfor -%}
+    {%- endif -%}
+    {{- return(lost) -}}
+{%- endmacro %}
+
+{% macro _writer(commit) -%}
+    {{- return(
+        'somebody outside of dbt' if commit.run is none
+        else 'run ' ~ commit.run[:8] ~ (' (' ~ commit.node ~ ')' if commit.node else '')
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,34 @@
+"""dbt's node selection for macros: what ``--select`` means, in a run operation."""
+
+from pathlib import Path
+from typing import Any
+
+KINDS = ("model", "seed", "snapshot")
+
+
+def select(adapter: Any, selection: str, state: str | None) -> list[str]:
+    """Ids of the models, seeds and snapshots that ``--select selection`` takes, sorted.
+
+    ``state`` is the folder of another manifest, for ``state:`` methods.
+
+    Raises:
+        DbtRuntimeError: dbt's own words about a selection that it does not understand.
+    """
+    from dbt.compilation import Linker
+    from dbt.contracts.state import PreviousState
+    from dbt.graph import Graph, NodeSelector, parse_difference
+
+    manifest = adapter.get_macro_resolver()
+    linker = Linker()
+    linker.link_graph(manifest)
+    config = adapter.config
+    previous = None
+    if state:
+        previous = PreviousState(
+            state_path=Path(state),
+            target_path=Path(config.target_path),
+            project_root=Path(config.project_root),
+        )
+    selector = NodeSelector(Graph(linker.graph), manifest, previous)
+    found = selector.get_selected(parse_difference((selection,), None))
+    return sorted(one for one in found if one.partition(".")[0] in KINDS)

@@ -1,0 +1,304 @@
+"""Random tables, version by version, and what plain Python says of the difference of two versions.
+
+A value is compared as dbt_delta documents it: NULL is NULL, NaN NaN, 0.0 -0.0, a map its entries.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+
+TYPES: dict[str, Sequence[Any]] = {
+    "int": (0, 1, 2, None),
+    "bigint": (0, 1, 2, 5_000_000_000, None),
+    "double": (0.0, -0.0, 1.5, 1.25, math.nan, math.inf, None),
+    "decimal(10,2)": (Decimal("0.10"), Decimal("0.12"), Decimal("7.00"), None),
+    "string": ("a", "b c", "'`\\", "", None),
+    "date": ("2024-01-31", "1582-10-15", None),
+    "array<double>": ((0.0,), (-0.0,), (math.nan, None), (), None),
+    "map<string,int>": ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 2}, {}, None),
+    "struct<x:int,m:map<int,double>>": ((1, {1: math.nan}), (1, {1: 0.5}), (None, None), None),
+}
+WIDER = {"int": "bigint"}
+NUMBERS = ("int", "bigint", "double", "decimal(10,2)")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class State:
+    """A version of a table: its columns' types by name, and its rows."""
+
+    columns: Mapping[str, str]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class History:
+    """A table's properties, and per version its state and the statement that made it."""
+
+    properties: Mapping[str, str]
+    states: tuple[State, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two versions of a table and how they are compared."""
+
+    before: int
+    after: int
+    keys: tuple[str, ...]
+    excluded: tuple[str, ...]
+    tolerance: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an answer must say; rows are those of no equal partner, in canonical form."""
+
+    before: Counter[Any]
+    after: Counter[Any]
+    kinds: Counter[str]
+    columns: Counter[str] | None  # None where rows of one key may be paired in several ways
+
+
+def difference(question: Question, before: State, after: State) -> Difference:
+    names = [
+        name for name in after.columns if name in before.columns and name not in question.excluded
+    ]
+    types = {name: _common(before.columns[name], after.columns[name]) for name in names}
+    left, right = (
+        Counter(tuple(canonical(row[n], types[n]) for n in names) for row in state.rows)
+        for state in (before, after)
+    )
+    left, right = left - right, right - left
+    if not question.keys:
+        kinds = Counter(removed=left.total(), added=right.total())
+        return Difference(left, right, kinds, Counter())
+    of_key: dict[Any, tuple[list[Any], list[Any]]] = {}
+    for side, rows in enumerate((left, right)):
+        for row in rows.elements():
+            key = tuple(row[names.index(k)] for k in question.keys)
+            of_key.setdefault(key, ([], []))[side].append(row)
+    kinds, columns, certain = Counter(), Counter(), True
+    for gone, come in of_key.values():
+        pairs = min(len(gone), len(come))
+        certain = certain and max(len(gone), len(come)) <= 1
+        kinds += Counter(removed=len(gone) - pairs, added=len(come) - pairs, changed=pairs)
+        for one, other in zip(gone[:pairs], come[:pairs], strict=True):
+            changed = [
+                n
+                for n, a, b in zip(names, one, other, strict=True)
+                if a != b and not near(question.tolerance.get(n), a, b)
+            ]
+            columns += Counter(changed)
+            if not changed:
+                kinds["changed"] -= 1
+                left[one] -= 1
+                right[other] -= 1
+    return Difference(+left, +right, +kinds, columns if certain else None)
+
+
+def near(tolerance: Any, one: Any, other: Any) -> bool:
+    if tolerance is None or one is None or other is None or "NaN" in (one, other):
+        return False
+    if math.isinf(one) or math.isinf(other):
+        return False
+    if isinstance(tolerance, str):
+        share = float(tolerance.rstrip("%")) / 100
+        return bool(abs(float(one) - float(other)) <= share * max(abs(one), abs(other)))
+    return bool(abs(float(one) - float(other)) <= float(tolerance) + 1e-12)
+
+
+def canonical(value: Any, kind: str) -> Any:
+    """A value so that equal ones are equal in Python; also one that came through JSON."""
+    if value is None:
+        return None
+    if kind == "double":
+        number = float(value)
+        return "NaN" if math.isnan(number) else number + 0.0
+    if kind.startswith("decimal"):
+        return Decimal(str(value)).normalize()
+    if kind == "array<double>":
+        return tuple(canonical(item, "double") for item in value)
+    if kind == "map<string,int>":
+        return frozenset(value.items())
+    if kind.startswith("struct"):
+        x, entries = value.values() if isinstance(value, dict) else value
+        if entries is not None:
+            entries = frozenset((int(k), canonical(v, "double")) for k, v in entries.items())
+        return (x, entries)
+    return value
+
+
+def answered(row: str, names: Sequence[str], types: Mapping[str, str]) -> Any:
+    found = json.loads(row, parse_float=Decimal)
+    return tuple(canonical(found[name], types[name]) for name in names)
+
+
+def _common(one: str, other: str) -> str:
+    return other if WIDER.get(one) == other else one
+
+
+def literal(value: Any, kind: str) -> str:
+    if value is None:
+        return f"cast(null as {kind})"
+    if kind == "double":
+        return f"double('{value}')"
+    if kind == "array<double>":
+        return f"cast(array({', '.join(literal(v, 'double') for v in value)}) as {kind})"
+    if kind == "map<string,int>":
+        items = ", ".join(f"'{k}', {v}" for k, v in value.items())
+        return f"cast(map({items}) as {kind})"
+    if kind.startswith("struct"):
+        x, entries = value
+        items = ", ".join(f"{k}, {literal(v, 'double')}" for k, v in (entries or {}).items())
+        entries_text = "null" if entries is None else f"map({items})"
+        return f"cast(named_struct('x', {literal(x, 'int')}, 'm', {entries_text}) as {kind})"
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"cast('{text}' as {kind})"
+
+
+def select(columns: Mapping[str, str], rows: Sequence[Row]) -> str:
+    def values(row: Row) -> str:
+        return ", ".join(literal(row[n], t) + f" as `{n}`" for n, t in columns.items())
+
+    if not rows:
+        return f"select {values(dict.fromkeys(columns))} where false"
+    return " union all ".join(f"select {values(row)}" for row in rows)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    """A table of up to six versions; statements name it TABLE, the version of state N VERSION_N."""
+    kinds = draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, max_size=4))
+    columns = {"id": "int", "k": "string"} | {f"v-{n}": t for n, t in enumerate(kinds)}
+    mapping = draw(st.booleans())
+    flags = {
+        "delta.enableDeletionVectors": draw(st.booleans()),
+        "delta.enableChangeDataFeed": draw(st.booleans()) and not mapping,
+        "delta.enableTypeWidening": True,
+    }
+    properties = {name: str(value).lower() for name, value in flags.items()}
+    if mapping:
+        properties["delta.columnMapping.mode"] = "name"
+    pairs = ", ".join(f"'{k}' = '{v}'" for k, v in properties.items())
+    state = State(columns, _rows(draw, columns, 6))
+    states = [state]
+    statements = [
+        f"create table TABLE using delta tblproperties ({pairs}) as " + select(columns, state.rows)
+    ]
+    for _ in range(draw(st.integers(2, 5))):
+        made = _step(draw, states, mapping, pairs)
+        if made:
+            statements.append(made[0])
+            states.append(made[1])
+    return History(properties, tuple(states), tuple(statements))
+
+
+def _rows(draw: st.DrawFn, columns: Mapping[str, str], count: int) -> tuple[Row, ...]:
+    row = st.fixed_dictionaries({n: st.sampled_from(TYPES[t]) for n, t in columns.items()})
+    return tuple(draw(st.lists(row, max_size=count)))
+
+
+def _step(
+    draw: st.DrawFn, states: Sequence[State], mapping: bool, pairs: str
+) -> tuple[str, State] | None:
+    """A statement that commits, and the state after it."""
+    now = states[-1]
+    value = draw(st.sampled_from(TYPES["int"]))
+    matching = [row for row in now.rows if row["id"] == value]
+    chosen = draw(
+        st.sampled_from(
+            (
+                "insert",
+                "insert",
+                "delete",
+                "update",
+                "update",
+                "overwrite",
+                "replace",
+                "restore",
+                "optimize",
+                "add",
+                "widen",
+                "rename",
+            )
+        )
+    )
+    where = f"where id <=> {literal(value, 'int')}"
+    values = [n for n in now.columns if n not in ("id", "k")]
+    if chosen == "insert":
+        rows = _rows(draw, now.columns, 3)
+        if rows:
+            return f"insert into TABLE {select(now.columns, rows)}", replace(
+                now, rows=now.rows + rows
+            )
+    elif chosen == "delete" and matching:
+        rows = tuple(row for row in now.rows if row not in matching)
+        return f"delete from TABLE {where}", replace(now, rows=_without(now.rows, value))
+    elif chosen == "update" and matching and values:
+        name = draw(st.sampled_from(values))
+        new = draw(st.sampled_from(TYPES[now.columns[name]]))
+        rows = tuple(row | {name: new} if row["id"] == value else row for row in now.rows)
+        text = literal(new, now.columns[name])
+        return f"update TABLE set `{name}` = {text} {where}", replace(now, rows=rows)
+    elif chosen in ("overwrite", "replace"):
+        rows = tuple(draw(st.permutations(now.rows))) if draw(st.booleans()) else ()
+        rows = rows or _rows(draw, now.columns, 6)
+        begin = (
+            "insert overwrite TABLE"
+            if chosen == "overwrite"
+            else f"create or replace table TABLE using delta tblproperties ({pairs}) as"
+        )
+        return f"{begin} {select(now.columns, rows)}", replace(now, rows=rows)
+    elif chosen == "restore" and len(states) > 1:
+        version = draw(st.integers(0, len(states) - 2))
+        return f"restore table TABLE to version as of VERSION_{version}", states[version]
+    elif chosen == "optimize":
+        return "optimize TABLE", now
+    elif chosen == "add" and "late" not in now.columns:
+        rows = tuple(row | {"late": None} for row in now.rows)
+        return "alter table TABLE add column late string", State(
+            {**now.columns, "late": "string"}, rows
+        )
+    elif chosen == "widen" and "int" in [now.columns[n] for n in values]:
+        name = next(n for n in values if now.columns[n] == "int")
+        return f"alter table TABLE alter column `{name}` type bigint", replace(
+            now, columns={**now.columns, name: "bigint"}
+        )
+    elif chosen == "rename" and mapping and values:
+        old, new = values[0], f"renamed-{len(states)}"
+        columns = {new if n == old else n: t for n, t in now.columns.items()}
+        rows = tuple({new if n == old else n: v for n, v in row.items()} for row in now.rows)
+        return f"alter table TABLE rename column `{old}` to `{new}`", State(columns, rows)
+    return None
+
+
+def _without(rows: Sequence[Row], value: Any) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row["id"] != value)
+
+
+@st.composite
+def questions(draw: st.DrawFn, states: Sequence[State]) -> Question:
+    versions = st.integers(0, len(states) - 1)
+    before, after = draw(versions), draw(versions)
+    one, other = states[before], states[after]
+    common = [n for n in other.columns if n in one.columns]
+    keys = draw(st.sampled_from([(), ("id",), ("id", "k"), ("k",)]))
+    free = [n for n in common if n not in keys]
+    excluded = tuple(draw(st.lists(st.sampled_from(free), max_size=1))) if len(free) > 1 else ()
+    tolerance: dict[str, Any] = {}
+    unique = all(
+        len({tuple(row[k] for k in keys) for row in s.rows}) == len(s.rows) for s in (one, other)
+    )
+    if keys and unique:
+        for name in free:
+            if name not in excluded and one.columns[name] in NUMBERS and draw(st.booleans()):
+                tolerance[name] = draw(st.sampled_from([0.02, 0.3, 1, "20%", "5 %"]))
+    return Question(before, after, keys, excluded, tolerance)

@@ -1,0 +1,280 @@
+"""undo_run: everything that a run wrote is what it was, or nothing changes.
+
+DBT_DELTA_FAILURES=40   at how many statements of an undo it is broken off (default 2, at random)
+"""
+
+import json
+import os
+import random
+from typing import Any
+
+import pytest
+
+from tests.functional import tables
+from tests.functional.harness import Invocation, Project
+from tests.functional.snapshots.test_snapshots_strategies import snapshot
+
+FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "2"))
+KEPT = (
+    "delta.deletedFileRetentionDuration",
+    "delta.logRetentionDuration",
+    "delta.enableChangeDataFeed",
+    "delta.enableInCommitTimestamps",
+)
+
+
+def _model(config: str, select: str = "select * from {{ ref('src') }}") -> str:
+    return f"{{{{ config({config}) }}}} {select}"
+
+
+INCREMENTAL = "materialized='incremental', "
+MODELS = {
+    # Step 1: ids 0, 1. Step 2: ids 1 (another value), 2.
+    "models/src.sql": (
+        "{% if var('step') == 1 %}"
+        "select * from values (0, 'a', 1), (1, 'b', 1) as t(id, name, part)"
+        "{% else %}"
+        "select * from values (1, 'B', 1), (2, 'c', 2) as t(id, name, part)"
+        "{% endif %}"
+    ),
+    "models/rebuilt.sql": _model("materialized='table'"),
+    "models/parted.sql": _model("materialized='table', partition_by='part'"),
+    "models/merged.sql": _model(
+        INCREMENTAL + "unique_key='id', tblproperties={'delta.enableChangeDataFeed': 'true'}"
+    ),
+    "models/appended.sql": _model(INCREMENTAL + "incremental_strategy='append'"),
+    "models/overwritten.sql": _model(
+        INCREMENTAL + "incremental_strategy='insert_overwrite', partition_by='part'"
+    ),
+    "models/deleted.sql": _model(
+        INCREMENTAL + "incremental_strategy='delete+insert', unique_key='part'"
+    ),
+    "models/replaced.sql": _model(
+        INCREMENTAL + "incremental_strategy='replace_where', incremental_predicates='id >= 1'",
+        "select * from {{ ref('src') }} where id >= 1",
+    ),
+    "models/wider.sql": _model(
+        INCREMENTAL + "unique_key='id', on_schema_change='append_new_columns'",
+        "select *{% if var('step') == 2 %}, 1.5 as extra{% endif %} from {{ ref('src') }}",
+    ),
+    "models/hooked.sql": _model(
+        "materialized='table', post_hook='update {{ this }} set name = upper(name)'"
+    ),
+    "models/documented.sql": _model(
+        "materialized='table', persist_docs={'relation': true},"
+        " tblproperties={'of_step': var('step'),"
+        " 'delta.deletedFileRetentionDuration': 'interval ' ~ (9 + var('step')) ~ ' days'}"
+    ),
+    "models/shown.sql": _model("materialized='view'"),
+    "models/fresh.sql": _model("materialized='table', enabled=(var('step') == 2)"),
+    "models/fresh_too.sql": _model(INCREMENTAL + "unique_key='id', enabled=(var('step') == 2)"),
+    "models/gone.sql": _model("materialized='table', enabled=(var('step') == 1)"),
+    "models/coded.py": (
+        "def model(dbt, session):\n    dbt.config(materialized='table')\n"
+        "    return dbt.ref('src')\n"
+    ),
+    "models/s.yml": "models: [{name: documented, description: \"step {{ var('step') }}\"}]",
+} | snapshot(
+    "strategy='check', unique_key='id', check_cols=['name'], hard_deletes='ignore',"
+    " updated_at=\"timestampadd(day, {}, timestamp'2024-01-01')\".format(var('step'))",
+    "select * from {{ ref('src') }}",
+)
+
+
+def _build(project: Project, step: int, *arguments: str) -> str:
+    """The run's id."""
+    project.write({"seeds/seeded.csv": f"id,name\n1,step {step}\n"})
+    run = project.dbt("build", *arguments, vars={"step": step}, threads=4)
+    return str(next(e.info.invocation_id for e in run.events))
+
+
+def _undo(project: Project, arguments: str, step: int = 2, check: bool = True) -> Invocation:
+    return project.dbt(
+        "run-operation", "undo_run", "--args", arguments, vars={"step": step}, check=check
+    )
+
+
+def _state(project: Project) -> dict[str, Any]:
+    """Rows, columns and what was promised of every table."""
+    names = [n for n in tables.names(project) if n not in ("src", "shown")]
+    rows = tables.json_rows(project, names)
+    found: dict[str, Any] = {}
+    for name in names:
+        properties = project.sql(f"show tblproperties {project.relation(name)}")
+        columns = project.sql(f"describe table {project.relation(name)}")
+        found[name] = {
+            "rows": sorted(rows.get(name, [])),
+            "columns": [tuple(row) for row in columns],
+            "properties": {
+                row.key: row.value
+                for row in properties
+                # What the protocol has learnt stays.
+                if row.key not in KEPT
+                and not row.key.startswith(("delta.inCommit", "delta.feature", "delta.min"))
+            },
+        }
+    return found
+
+
+def _versions(project: Project) -> dict[str, int]:
+    return {n: project.version(n) for n in tables.names(project) if n not in ("src", "shown")}
+
+
+def _data_files(project: Project) -> set[str]:
+    folder = project.home / "warehouse" / f"{project.schema}.db"
+    return {str(path) for path in folder.rglob("*.parquet") if "_delta_log" not in path.parts}
+
+
+@pytest.fixture
+def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Set ``step``: that statement of the operation fails; ``sent`` counts them."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+    from dbt_common.exceptions import DbtDatabaseError
+
+    state = {"step": 0, "sent": 0}
+    stock = SparkConnectionManager.execute
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if self.get_thread_connection().name == "macro_undo_run":
+            state["sent"] += 1
+            if state["sent"] == state["step"]:
+                raise DbtDatabaseError("injected")
+        return stock(self, sql, *arguments, **named)
+
+    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
+    return state
+
+
+def test_a_run_is_undone_whole_wherever_it_is_broken_off(
+    project: Project, broken_at: dict[str, int]
+) -> None:
+    project.write(MODELS)
+    _build(project, 1)
+    before = _state(project)
+    assert len(before) >= 14
+    _build(project, 2)
+    after = _state(project)
+    assert sum(before.get(name) != state for name, state in after.items()) >= 13
+    versions, files = _versions(project), _data_files(project)
+
+    planned = _undo(project, "{run: last, dry_run: true}")
+    assert "Dry run: nothing was changed." in planned.output
+    assert "column - extra" in planned.output
+    assert _versions(project) == versions
+
+    broken_at["sent"] = 0
+    _undo(project, "{run: last}")
+    count = broken_at["sent"]
+    assert _state(project) == before
+    assert _data_files(project) <= files
+    retention = project.sql("show tblproperties {schema}.documented")
+    assert ("delta.deletedFileRetentionDuration", "interval 11 days") in map(tuple, retention)
+
+    # The next build does the same work again.
+    _build(project, 2)
+    assert _state(project) == after
+
+    steps = random.SystemRandom().sample(range(1, count + 1), min(FAILURES, count))
+    for step in sorted(steps):
+        print(f"statement {step} of {count} fails")
+        broken_at.update(step=step, sent=0)
+        broken = _undo(project, "{run: last}", check=False)
+        assert not broken.success
+        broken_at["step"] = 0
+        again = _undo(project, "{run: last}")
+        assert _state(project) == before, (step, again.output)
+        _build(project, 2)
+        assert _state(project) == after
+
+
+def test_an_undo_is_undone(project: Project) -> None:
+    project.write({name: MODELS[name] for name in ("models/src.sql", "models/merged.sql")})
+    _build(project, 1)
+    _build(project, 2)
+    after = _state(project)
+    for _ in range(2):
+        _undo(project, "{run: last}")
+        assert _ids(project) == [0, 1]
+        _undo(project, "{run: last}")
+        assert _state(project) == after
+
+
+def _ids(project: Project, name: str = "merged") -> list[int]:
+    return [row["id"] for row in project.rows(name)]
+
+
+def test_later_work_stops_it_and_cascade_undoes_later_runs(project: Project) -> None:
+    names = ("models/src.sql", "models/merged.sql", "models/rebuilt.sql")
+    project.write({name: MODELS[name] for name in names})
+    _build(project, 1)
+    second = _build(project, 2)
+    project.dbt("run", "-s", "src", "merged", "--full-refresh", vars={"step": 1})
+    versions = _versions(project)
+    refused = _undo(project, f"{{run: '{second}'}}", check=False)
+    assert not refused.success
+    assert "CREATE OR REPLACE TABLE AS SELECT by run" in refused.output
+    assert "With cascade: true later runs are undone too." in refused.output
+    assert _versions(project) == versions
+    _undo(project, f"{{run: '{second}', cascade: true}}")
+    assert (_ids(project), _ids(project, "rebuilt")) == ([0, 1], [0, 1])
+    again = _undo(project, f"{{run: '{second}', cascade: true}}")
+    assert "is undone already" in again.output
+
+    third = _build(project, 2)
+    project.sql("insert into {schema}.merged values (9, 'z', 9)")
+    versions = _versions(project)
+    for arguments in (f"{{run: '{third}'}}", f"{{run: '{third}', cascade: true}}"):
+        refused = _undo(project, arguments, check=False)
+        assert "WRITE by somebody outside of dbt" in refused.output
+        assert "merged: version" in refused.output
+        assert _versions(project) == versions
+
+
+def test_upkeep_and_comments_do_not_stop_it(project: Project) -> None:
+    project.write({name: MODELS[name] for name in ("models/src.sql", "models/appended.sql")})
+    _build(project, 1)
+    _build(project, 2)
+    project.sql("optimize {schema}.appended")
+    project.sql("vacuum {schema}.appended lite")
+    project.sql("comment on table {schema}.appended is 'seen'")
+    project.sql("alter table {schema}.appended alter column id comment 'key'")
+    _undo(project, "{run: last}")
+    assert _ids(project, "appended") == [0, 1]
+
+
+def test_what_cannot_come_back_stops_it(project: Project) -> None:
+    short = "'delta.deletedFileRetentionDuration': 'interval 1 second'"
+    project.write(
+        {
+            name: MODELS[name]
+            for name in ("models/src.sql", "models/rebuilt.sql", "models/merged.sql")
+        }
+        | {
+            "models/shown.sql": _model("materialized=('view' if var('step') == 1 else 'table')"),
+            "models/short.sql": _model(f"materialized='table', tblproperties={{{short}}}"),
+        }
+    )
+    _build(project, 1)
+    _build(project, 2)
+    project.sql("drop table {schema}.merged")
+    project.sql("create table {schema}.merged using delta as select 1 as id")
+    # Delta looks at the age of what a commit replaced.
+    project.sql("select java_method('java.lang.Thread', 'sleep', 2000L)")
+    project.sql("optimize {schema}.short")
+    versions = _versions(project)
+    refused = _undo(project, "{run: last}", check=False)
+    assert not refused.success
+    for said in (
+        "Nothing was changed.",
+        "shown replaced a view in that run, which cannot be brought back. Leave it out by exclude",
+        "merged was created",
+        "after the run, by somebody outside of dbt",
+        "is out of reach, replaced",
+        "delta.deletedFileRetentionDuration is interval 1 second",
+    ):
+        assert said in refused.output, said
+    assert _versions(project) == versions
+    _undo(project, "{run: last, exclude: [shown, merged, short]}")
+    assert _ids(project, "rebuilt") == [0, 1]
+    history = json.loads(project.history("rebuilt")[0]["userMetadata"])
+    assert history["dbt_undo_of"]

@@ -1,0 +1,99 @@
+"""What a diff compares, and how its reports read."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError
+
+REPORT: dict[str, Any] = {
+    "name": "s.t", "before": "version 1", "after": "version 2", "unique_key": ["id"],
+    "rows_before": 1000, "rows_after": 1001, "added": 1, "removed": 0, "changed": 1,
+    "note": "", "columns": {"n|m": 1},
+    "schema": [{"kind": "add", "path": ["s", "x"], "type": "int"}],
+    "samples": [
+        {"kind": "added", "columns": [], "before": None, "after": {"id": 2, "n|m": None}},
+        {"kind": "changed", "columns": ["n|m"], "before": {"id": 1, "n|m": "a"},
+         "after": {"id": 1, "n|m": "b"}},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        ("int", "int", "int"),
+        ("int", "bigint", "bigint"),
+        ("bigint", "int", "bigint"),
+        ("decimal(10,2)", "decimal(8,4)", "decimal(12,4)"),
+        ("decimal(38,0)", "decimal(38,10)", "string"),
+        ("int", "decimal(5,2)", "decimal(12,2)"),
+        ("bigint", "double", "double"),
+        ("date", "timestamp", "timestamp"),
+        ("int", "string", "string"),
+        ("array<int>", "array<bigint>", "string"),
+        ("varchar(5)", "string", "string"),
+    ],
+)
+def test_types_that_differ_meet_in_one(macros, one: str, other: str, common: str) -> None:
+    assert macros()._common_type(one, other) == common
+
+
+def test_nested_values_of_other_types_are_compared_as_text(macros) -> None:
+    column = {"name": "m", "type": "string"}
+    assert macros()._as_compared(column, "string") == "`m`"
+    assert macros()._as_compared(column, "int") == "cast(`m` as string)"
+    text = macros()._as_compared(column, "map<string,int>")
+    assert text.startswith("to_json(array_sort(")
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (0.01, {"absolute": 0.01}),
+        ("2", {"absolute": "2"}),
+        ("1.5 %", {"relative": "(1.5 / 100.0)"}),
+        ({"absolute": 1, "relative": 0.1}, {"absolute": 1, "relative": 0.1}),
+    ],
+)
+def test_tolerances(macros, value: Any, parts: dict[str, Any]) -> None:
+    assert macros()._tolerance("x", value) == parts
+
+
+@pytest.mark.parametrize("value", ["much", "-1", {"relative": "1 or true"}, {"near": 1}, "%"])
+def test_what_is_no_tolerance(macros, value: Any) -> None:
+    with pytest.raises(CompilationError, match="tolerance of 'x' is"):
+        macros()._tolerance("x", value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "near"),
+    [
+        ("absolute", "<= 0.5"),
+        ("relative", "<= 0.5 * greatest(abs("),
+    ],
+)
+def test_a_tolerance_is_of_the_columns_type(macros, kind: str, near: str) -> None:
+    column = {"name": "x", "type": "double", "tolerance": {kind: 0.5}}
+    sql = macros()._is_same(column)
+    assert "_before.`x` <=> _after.`x` or coalesce(" in sql
+    assert near in sql
+    assert ("double('infinity')" in sql) == (kind == "relative")
+    whole = macros()._is_same({"name": "x", "type": "bigint", "tolerance": {kind: 0.5}})
+    assert "try_subtract(cast(_after.`x` as decimal(20,0))" in whole
+
+
+def test_markdown(macros) -> None:
+    text = macros(tojson=json.dumps)._diff_markdown([REPORT])
+    assert "| s.t | 1,000 | 1,001 | 1 | 0 | 1 | 1 |  |" in text
+    assert "- schema: `+ s.x int`" in text
+    assert "- `n|m` changed in 1" in text
+    assert '- changed `` {"id": 1} n|m "a" -> "b" ``' in text
+
+
+def test_markdown_fits_in_a_comment(macros) -> None:
+    sample = {**REPORT["samples"][0], "after": {"id": "x" * 3000}}
+    text = macros(tojson=json.dumps)._diff_markdown([{**REPORT, "samples": [sample] * 40}] * 3)
+    assert 60_000 < len(text) <= 65_000
+    assert text.endswith(" lines more")
