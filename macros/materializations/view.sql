@@ -11,20 +11,63 @@
     {{- return({'relations': [this.incorporate(type='view')]}) -}}
 {%- endmacro %}
 
-{# A view; in the place of a table it is first built, and so proven, under another name. #}
+{#
+    A view. In the place of a table it is first built, and so proven, under another name. A view
+    that is there gets a new text, which readers see whole: CREATE OR REPLACE VIEW drops the old
+    one first, and a reader in between finds nothing.
+#}
 {% macro _build_view(existing, sql) -%}
     {%- set beside = existing is not none and existing.type != 'view' -%}
     {%- set view = (dbt_delta._beside(this, 'new') if beside else this).incorporate(type='view') -%}
     {%- set promises = dict(dbt_delta._docs(), properties=dbt_delta._view_properties()) -%}
     {%- set columns = dbt_delta._columns_of(sql) if promises.column_comments else [] -%}
     {%- do dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
-    {%- call statement('main') -%}
-        {{ dbt_delta.get_create_view_sql(dbt_delta._named(view), sql, columns, promises) }}
-    {%- endcall -%}
+    {%- set is_described = existing is not none and not beside
+        and dbt_delta._is_described(existing, promises) -%}
+    {%- if is_described and columns and dbt_delta._is_this_view(existing, sql, columns, promises) -%}
+        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+    {%- else -%}
+        {%- call statement('main') -%}
+            {%- if is_described and not columns -%}
+                alter view {{ dbt_delta._named(view) }} as
+                {{ sql }}
+            {%- else -%}
+                {{ dbt_delta.get_create_view_sql(dbt_delta._named(view), sql, columns, promises) }}
+            {%- endif -%}
+        {%- endcall -%}
+    {%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, view) -%}
     {%- endif -%}
     {%- do dbt_delta._drop_leftovers(this) -%}
+{%- endmacro %}
+
+{# Whether a view has the promised comment and properties, and no others. #}
+{% macro _is_described(existing, promises) -%}
+    {%- set pairs = [] -%}
+    {%- for key, value in promises.properties.items() -%}
+        {%- do pairs.append(key ~ '=' ~ dbt_delta._plain(value)) -%}
+    {%- endfor -%}
+    {%- set found = modules.re.sub('(^|, ?)transient_lastDdlTime=[0-9]+', '', existing.properties) -%}
+    {%- set promised = pairs | sort(case_sensitive=true) | join(', ') -%}
+    {{- return(existing.comment == (promises.comment or '') and found == promised) -}}
+{%- endmacro %}
+
+{# Whether a view is what would be created. ALTER VIEW has no place for the comments of its columns. #}
+{% macro _is_this_view(existing, sql, columns, promises) -%}
+    {%- set rest = sql.replace(existing.text, '', 1) -%}
+    {%- set rest = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|\\s", '', rest) -%}
+    {%- if rest or columns | length != existing.columns | length -%}
+        {{- return(false) -}}
+    {%- endif -%}
+    {%- for column in columns -%}
+        {%- set found = existing.columns[loop.index0] -%}
+        {%- set comment = dbt_delta._comment_of(column.name, promises.column_comments) -%}
+        {%- if found.name != column.name or found.type != column.type or comment not in (none, found.comment) -%}
+            {{- return(false) -}}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(true) -}}
 {%- endmacro %}
 
 {# Properties of a view, which is no Delta table: those that are Delta's own say nothing of it. #}

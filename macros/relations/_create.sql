@@ -4,7 +4,8 @@
     whole, and then goes by two renames.
 #}
 {% macro _build_table(relation, sql, existing, layout) -%}
-    {%- set in_place = existing is not none and dbt_delta._is_replaceable(existing, layout) -%}
+    {%- set in_place = dbt_delta._is_replaceable(existing, layout) if existing is not none
+        else layout.format == 'delta' and not layout.location and dbt_delta._is_broken_off(relation) -%}
     {%- set beside = existing is not none and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
     {%- set source = dbt_delta._prepare_source(sql, layout) -%}
@@ -182,10 +183,38 @@ begin
 end
 {%- endmacro %}
 
+{#
+    Whether a first build was killed: its files lie where the table belongs, and the catalog does not
+    know of it. Refuses where they are more than that.
+#}
+{% macro _is_broken_off(relation) -%}
+    {%- set path = dbt_delta._folders(relation).get(relation.identifier | lower) -%}
+    {%- if path is none -%}{{- return(false) -}}{%- endif -%}
+    {%- if not adapter.dbt_delta_has_commits(path) -%}{{- return(true) -}}{%- endif -%}
+    {%- set commits = dbt_delta._commits_of('delta.' ~ dbt_delta._quoted(path), limit=2) -%}
+    {%- if commits | length != 1 or commits[0].node != model.unique_id -%}
+        {%- do dbt_delta._refuse(
+            path ~ ' holds a Delta table that the catalog does not know, where ' ~ dbt_delta._named(relation)
+            ~ ' belongs. Nothing was changed. If it is that table, register it: create table '
+            ~ dbt_delta._named(relation) ~ ' using delta location ' ~ dbt_delta._literal(path)
+            ~ '. If not, move the folder away.'
+        ) -%}
+    {%- endif -%}
+    {{- return(true) -}}
+{%- endmacro %}
+
+{# Path by name of the folders of a relation's schema that are no relation, as the schema was listed. #}
+{% macro _folders(relation) -%}
+    {{- return(graph.get('dbt_delta_folders', {}).get(relation.schema | lower, {})) -}}
+{%- endmacro %}
+
 {# What runs of the model that were killed have left beside it, as the schema was listed. #}
 {% macro _drop_leftovers(relation) -%}
     {%- set own = dbt_delta._beside(relation, '').identifier[-10:] -%}
     {%- set start = relation.identifier | lower ~ '__dbt_' -%}
+    {%- for name, path in dbt_delta._folders(relation).items() if name[:-10] == start ~ 'tmp_' -%}
+        {%- do adapter.dbt_delta_drop_folder(path) -%}
+    {%- endfor -%}
     {%- for left in graph.get('dbt_delta_leftovers', {}).get(relation.schema | lower, [])
         if left.identifier[:-14] == start and not left.identifier.endswith(own) -%}
         {%- do dbt_delta._drop(left, left.type) -%}

@@ -1,8 +1,8 @@
 {#
     What the catalog holds under a relation's name, or none: {type: table or view, provider,
     columns: [{name, type, comment}], partitions, clustering, comment, location, owner, properties,
-    listed}. One statement where dbt's listing has the relation; where it has not, the catalog is
-    asked again, as a listing may have failed or be old: `listed` is then false.
+    text (of a view), listed}. One statement where dbt's listing has the relation; where it has not,
+    the catalog is asked again, as a listing may have failed or be old: `listed` is then false.
 #}
 {% macro _existing(relation) -%}
     {%- set cached = adapter.get_relation(none, relation.schema, relation.identifier) -%}
@@ -83,6 +83,7 @@
         'location': details.get('Location', ''),
         'owner': details.get('Owner', ''),
         'properties': properties,
+        'text': details.get('View Text', ''),
     }) -}}
 {%- endmacro %}
 

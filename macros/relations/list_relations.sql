@@ -2,7 +2,7 @@
     Names and kinds of a schema's relations in two statements that look no table up: dbt-spark's
     `show table extended` reads every one of them, and fails when one is dropped meanwhile, after
     which dbt believes that the schema is empty. Whether a table is a Delta table is asked when it
-    is built.
+    is built. Folders that are no relation of the catalog are kept in mind with what killed runs left.
 #}
 {% macro spark__list_relations_without_caching(schema_relation) -%}
     {%- set schema = dbt_delta._quoted(schema_relation.schema) -%}
@@ -22,7 +22,13 @@
             row['namespace'], name, false, 'Type: VIEW' if name in views else 'Provider: delta'
         )) -%}
     {%- endfor -%}
+    {%- set folders = {} -%}
+    {%- if adapter.dbt_delta_folders is defined -%}
+        {%- set known = relations | map(attribute=1) | list -%}
+        {%- do folders.update(adapter.dbt_delta_folders(schema_relation.schema, known)) -%}
+    {%- endif -%}
     {#- The graph is one object for all models of a run. -#}
     {%- do graph.setdefault('dbt_delta_leftovers', {}).update({schema_relation.schema | lower: leftovers}) -%}
+    {%- do graph.setdefault('dbt_delta_folders', {}).update({schema_relation.schema | lower: folders}) -%}
     {{- return(relations) -}}
 {%- endmacro %}

@@ -5,9 +5,14 @@
     and `replaced`, what else stood there when the table was created.
 #}
 {% macro _commits(relation, limit=none) -%}
+    {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
+{%- endmacro %}
+
+{# The same of a table by its name in SQL, or by its path. #}
+{% macro _commits_of(name, limit=none) -%}
     {%- set commits = [] -%}
     {%- for row in run_query(
-        'describe history ' ~ dbt_delta._named(relation) ~ (' limit ' ~ limit if limit is not none else '')
+        'describe history ' ~ name ~ (' limit ' ~ limit if limit is not none else '')
     ).rows -%}
         {%- set tag = fromjson(row['userMetadata'] or '{}', {}) -%}
         {%- set tag = tag if tag is mapping else {} -%}

@@ -50,7 +50,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
         try:
-            self._session = spark.new_session(settings)
+            self.session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
             raise FailedToConnectError(str(error)) from None
         except Exception as error:
@@ -83,7 +83,7 @@ class SessionConnection(SparkConnectionWrapper):
         for attempt in itertools.count(1):
             try:
                 with self._running():
-                    self._result = self._session.sql(sql)
+                    self._result = self.session.sql(sql)
                 return
             except DbtDatabaseError as error:
                 if attempt == retry.ATTEMPTS or not retry.is_conflict(error.msg):
@@ -109,7 +109,7 @@ class SessionConnection(SparkConnectionWrapper):
             with self._running():
                 # A model may label its jobs itself; the next statement labels anew.
                 _labelled.group = None
-                exec(code, {"__name__": "dbt_model", "spark": self._session})
+                exec(code, {"__name__": "dbt_model", "spark": self.session})
         except DbtDatabaseError as error:
             cause = error.__cause__
             frames = traceback.extract_tb(cause.__traceback__ if cause else None)
@@ -155,14 +155,14 @@ class SessionConnection(SparkConnectionWrapper):
         if group is None:
             return
         try:
-            self._session.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
+            self.session.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
         except Exception as error:
             logger.debug(f"Cancel of {group}: {error}")
 
     def close(self) -> None:
         """Lets the session go: the JVM keeps it for as long as Python names it."""
         self._result = self._group = None
-        self.__dict__.pop("_session", None)
+        self.__dict__.pop("session", None)
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
@@ -191,13 +191,13 @@ class SessionConnection(SparkConnectionWrapper):
         self._group = f"{name} {run} {self._serial}"
         # The label belongs to the thread until another is set.
         if getattr(_labelled, "group", None) != self._group:
-            self._session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
+            self.session.sparkContext.setJobGroup(self._group, f"{name} ({run})", True)
             _labelled.group = self._group
 
     def _tag_commits(self) -> None:
         name = self._connection.name
         if self._is_tagging and name != self._tagged_as:
-            self._session.conf.set(tags.SETTING, tags.tag(name))
+            self.session.conf.set(tags.SETTING, tags.tag(name))
             self._tagged_as = name
 
     def _wait_before_retry(self, attempt: int, reason: str) -> None:
@@ -225,7 +225,7 @@ class SessionConnection(SparkConnectionWrapper):
         stamps = {i for i, field in enumerate(fields) if isinstance(field.dataType, TimestampType)}
         if not stamps or not rows:
             return rows
-        zone = _zone(self._session.conf.get("spark.sql.session.timeZone"))
+        zone = _zone(self.session.conf.get("spark.sql.session.timeZone"))
         make = Row(*[field.name for field in fields])
         return [
             make(*[_to_zone(v, zone) if i in stamps else v for i, v in enumerate(row)])

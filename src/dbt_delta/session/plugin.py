@@ -52,6 +52,7 @@ def install() -> None:
     _add_python_models()
     _read_seeds()
     _select_nodes()
+    _find_folders()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
 
@@ -196,6 +197,37 @@ def _select_nodes() -> None:
 
     SparkAdapter.dbt_delta_select = dbt_delta_select
     SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_select"}
+
+
+def _find_folders() -> None:
+    """``adapter.dbt_delta_folders(..)`` and its like for macros; see ``dbt_delta.session.folders``.
+
+    Nothing is found through a connection to a server.
+    """
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    def session(adapter: Any) -> Any:
+        return adapter.connections.get_thread_connection().handle.session
+
+    def dbt_delta_folders(self: Any, schema: str, known: list[str]) -> dict[str, str]:
+        from dbt_delta.session import folders
+
+        is_session = self.connections.profile.credentials.method == SESSION
+        return folders.unknown(session(self), schema, known) if is_session else {}
+
+    def dbt_delta_has_commits(self: Any, path: str) -> bool:
+        from dbt_delta.session import folders
+
+        return folders.has_commits(session(self), path)
+
+    def dbt_delta_drop_folder(self: Any, path: str) -> None:
+        from dbt_delta.session import folders
+
+        folders.drop(session(self), path)
+
+    for method in (dbt_delta_folders, dbt_delta_has_commits, dbt_delta_drop_folder):
+        setattr(SparkAdapter, method.__name__, method)
+        SparkAdapter._available_ = SparkAdapter._available_ | {method.__name__}
 
 
 def _compare_event_times_as_timestamps() -> None:

@@ -149,6 +149,44 @@ def test_view_has_properties(project: Project) -> None:
     assert "delta.appendOnly" not in properties(project)
 
 
+def test_a_view_is_made_anew_only_where_it_must_be(project: Project) -> None:
+    """CREATE OR REPLACE VIEW leaves a moment without the view."""
+
+    def write(select: str, config: str, comment: str) -> None:
+        text = model("view", config, "-- all of it\n" + select)
+        project.write({"models/m.sql": text, "models/s.yml": docs("a view", comment)})
+
+    def replacements(name: str) -> list[str]:
+        sent = project.dbt("run").statements
+        return [one.split(" ")[0] for one in sent if f"view {project.relation(name)}" in one]
+
+    one, other = "select 1 as id, 2 as b", "select 2 as id"
+    mine = "tblproperties={'mine': 'a', 'b': true}"
+    for select, config, comment, way in (
+        (one, mine, "key", "create"),
+        (one, mine, "key", "alter"),
+        (other, mine, "key", "alter"),
+        (other, mine.replace("true", "false"), "key", "create"),
+        (other, "", "key", "create"),
+        (other, "", "key", "alter"),
+        (other, DOCS, "key", "create"),
+        (other, DOCS, "key", None),
+        (one, DOCS, "key", "create"),
+        (one, DOCS, "another key", "create"),
+        (one, DOCS, "another key", None),
+        (one, "", "", "create"),
+        (one, "", "", "alter"),
+    ):
+        write(select, config, comment)
+        assert replacements("m") == ([way] if way else []), (select, config, comment)
+        assert project.rows("m") == [{"id": 1, "b": 2} if select == one else {"id": 2}]
+        found = described(project)
+        assert (found[""], found["id"] or "") == (
+            ("a view", comment) if config == DOCS else ("", "")
+        )
+        assert properties(project).get("mine") == ("a" if "mine" in config else None)
+
+
 def test_comments_of_a_source_are_not_taken_over(project: Project) -> None:
     """A listed column without a description has no comment; Spark would take the source's."""
     project.write(

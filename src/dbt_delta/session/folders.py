@@ -1,0 +1,64 @@
+"""Folders in a schema's place that the catalog does not know: what killed statements left.
+
+CREATE TABLE AS writes files, then commits, then tells the catalog. Killed before that, it leaves a
+folder that no DROP reaches, and in which Delta creates no table.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+logger = AdapterLogger("dbt_delta")
+# What is staged is never renamed: no table of another name lies in such a folder.
+STAGED = re.compile(r"__dbt_tmp_[0-9a-f]{10}$")
+
+
+def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, str]:
+    """Path by name, in lower case, of the schema's folders that have none of the known names.
+
+    Of a place that cannot be listed: none.
+    """
+    names = {name.lower() for name in known}
+    try:
+        system, place = _open(spark, spark.catalog.getDatabase(_quoted(schema)).locationUri)
+        found = [status for status in system.listStatus(place) if status.isDirectory()]
+        paths = {status.getPath().getName(): status.getPath().toString() for status in found}
+    except Exception as error:
+        logger.debug(f"The folders of schema {schema} cannot be listed: {error}")
+        return {}
+    return {name: path for name, path in paths.items() if name.lower() not in names}
+
+
+def has_commits(spark: "SparkSession", path: str) -> bool:
+    """Whether a Delta table was ever written to the folder."""
+    system, log = _open(spark, f"{path}/_delta_log")
+    if not system.exists(log):
+        return False
+    names = [status.getPath().getName() for status in system.listStatus(log)]
+    return any(re.fullmatch(r"\d{20}\.(json|checkpoint.*)", name) for name in names)
+
+
+def drop(spark: "SparkSession", path: str) -> None:
+    """Removes a folder in which a run staged rows.
+
+    Raises:
+        ValueError: its name is not one that only a run gives.
+    """
+    if not STAGED.search(path):
+        raise ValueError(f"{path} is no folder in which a run of dbt_delta staged rows")
+    system, place = _open(spark, path)
+    system.delete(place, True)
+
+
+def _open(spark: "SparkSession", path: str) -> tuple[Any, Any]:
+    """The file system of a path, and the path, as Hadoop's objects."""
+    place = spark._jvm.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
