@@ -6,11 +6,12 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from dbt_common.tests import enable_test_caching
 
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
-QUICK_FOLDERS = ("diff", "incremental", "seeds", "snapshots", "time_travel")
+QUICK_FOLDERS = ("diff", "incremental", "relations", "seeds", "snapshots", "time_travel")
 # Minutes each. Started first, none is left to one process while the other has nothing to do.
 LONG_FILES = (
     "test_incremental_oracle.py",
@@ -39,6 +40,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None
     (folder / "logs").mkdir()
     before = dict(os.environ)
     os.environ.update(harness.environment(folder))
+    # The same macros in every project: dbt need not read them anew.
+    enable_test_caching()
     yield folder
     os.environ.clear()
     os.environ.update(before)

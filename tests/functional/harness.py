@@ -51,10 +51,12 @@ JAVA_OPTIONS = (
     f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 )
-# Of a table of three rows, compiling a plan to Java and planning it anew cost more than running it.
+# Of a table of three rows, compiling a plan to Java and spreading it cost more than running it.
 QUICK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
 }
 _serial = itertools.count(1)
 
