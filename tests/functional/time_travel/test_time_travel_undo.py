@@ -1,11 +1,12 @@
 """undo_run: everything that a run wrote is what it was, or nothing changes.
 
-DBT_DELTA_FAILURES=40   at how many statements of an undo it is broken off (default 2, at random)
+DBT_DELTA_FAILURES=40   before how many of its writes an undo is broken off (default 2, at random)
 """
 
 import json
 import os
 import random
+import re
 from typing import Any
 
 import pytest
@@ -27,6 +28,8 @@ def _model(config: str, select: str = "select * from {{ ref('src') }}") -> str:
     return f"{{{{ config({config}) }}}} {select}"
 
 
+# What is read in between changes nothing: as many states are possible as there are writes.
+WRITE = re.compile(r"\s*(/\*.*?\*/\s*)?(?!select|describe|show|set|reset|begin)\w", re.DOTALL)
 INCREMENTAL = "materialized='incremental', "
 MODELS = {
     # Step 1: ids 0, 1. Step 2: ids 1 (another value), 2.
@@ -127,17 +130,17 @@ def _data_files(project: Project) -> set[str]:
 
 @pytest.fixture
 def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Set ``step``: that statement of the operation fails; ``sent`` counts them."""
+    """Set ``step``: the operation fails instead of its write of that number; ``writes`` counts."""
     from dbt.adapters.spark.connections import SparkConnectionManager
     from dbt_common.exceptions import DbtDatabaseError
 
-    state = {"step": 0, "sent": 0}
+    state = {"step": 0, "writes": 0}
     stock = SparkConnectionManager.execute
 
     def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
-        if self.get_thread_connection().name == "macro_undo_run":
-            state["sent"] += 1
-            if state["sent"] == state["step"]:
+        if self.get_thread_connection().name == "macro_undo_run" and WRITE.match(sql):
+            state["writes"] += 1
+            if state["writes"] == state["step"]:
                 raise DbtDatabaseError("injected")
         return stock(self, sql, *arguments, **named)
 
@@ -162,9 +165,10 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     assert "column - extra" in planned.output
     assert _versions(project) == versions
 
-    broken_at["sent"] = 0
+    broken_at["writes"] = 0
     _undo(project, "{run: last}")
-    count = broken_at["sent"]
+    count = broken_at["writes"]
+    assert count >= 13
     assert _state(project) == before
     assert _data_files(project) <= files
     retention = project.sql("show tblproperties {schema}.documented")
@@ -176,8 +180,8 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
 
     steps = random.SystemRandom().sample(range(1, count + 1), min(FAILURES, count))
     for step in sorted(steps):
-        print(f"statement {step} of {count} fails")
-        broken_at.update(step=step, sent=0)
+        print(f"write {step} of {count} fails", flush=True)
+        broken_at.update(step=step, writes=0)
         broken = _undo(project, "{run: last}", check=False)
         assert not broken.success
         broken_at["step"] = 0
