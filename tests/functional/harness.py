@@ -45,11 +45,12 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROFILE = "functional"
-# The driver lives for seconds: without C2 it starts in half the time. The code cache is then 48 MB,
-# too small for Spark, which would go on without a compiler.
+# As in the profile, but for collectors that leave the second core to the other process of tests.
 JAVA_OPTIONS = (
     f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+    "-XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m "
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
 # Of a table of three rows, compiling a plan to Java and spreading it cost more than running it.
 QUICK = {

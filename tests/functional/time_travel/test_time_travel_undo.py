@@ -1,6 +1,6 @@
 """undo_run: everything that a run wrote is what it was, or nothing changes.
 
-DBT_DELTA_FAILURES=40   before how many of its writes an undo is broken off (default 2, at random)
+DBT_DELTA_FAILURES=40   before how many of its writes an undo is broken off (default 1, at random)
 """
 
 import json
@@ -15,7 +15,7 @@ from tests.functional import tables
 from tests.functional.harness import Invocation, Project
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
-FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "2"))
+FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "1"))
 KEPT = (
     "delta.deletedFileRetentionDuration",
     "delta.logRetentionDuration",
