@@ -73,7 +73,9 @@
 {% macro _out_of_reach(relation, version, commits, files=false) -%}
     {%- if version == commits[0].version -%}{{- return(none) -}}{%- endif -%}
     {%- set text = dbt_delta.as_of(relation, version=version) -%}
-    {%- if not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 1') -%}
+    {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
+        {{- return(none) -}}
+    {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 1') -%}
         {%- set kept = {} -%}
         {%- for row in run_query('show tblproperties ' ~ dbt_delta._named(relation)).rows -%}
             {%- do kept.update({row['key']: row['value']}) -%}
@@ -91,7 +93,7 @@
             ~ 'removed its files.'
         ) -}}
     {%- endif -%}
-    {%- if files and not dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
+    {%- if files -%}
         {{- return(
             'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' has lost data files, most likely to VACUUM.'
         ) -}}

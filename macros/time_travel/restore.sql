@@ -14,40 +14,46 @@
     {%- if dry_run -%}
         {%- do print('Dry run: nothing was changed.') -%}
     {%- else -%}
-        {%- do dbt_delta._take_step(step, {}) -%}
+        {%- do dbt_delta._take_step(step) -%}
         {%- do print('Done: ' ~ step.table ~ ' is version ' ~ version ~ ' again.') -%}
     {%- endif -%}
 {%- endmacro %}
 
 {#
-    What bringing a table back to a version means: {relation, table, id, newest, version, keeps, about}.
-    RESTORE brings the version's properties back as well; `keeps` are those of today on which later
-    runs, feeds and restores rely. A version of none drops the table.
+    What bringing a table back to a version means: {relation, table, newest, at, version, restates, keeps,
+    about}; newest and its time tell whether the table is still the one that was looked at. Where a
+    later commit restated its properties, RESTORE brings those of the version back: `keeps` are those
+    of today on which later runs, feeds and restores rely. A version of none drops the table.
 #}
 {% macro _restore_step(relation, version, commits) -%}
     {%- set step = {
         'relation': relation, 'table': relation.schema ~ '.' ~ relation.identifier,
-        'id': dbt_delta._table_id(relation), 'newest': commits[0].version, 'version': version,
-        'keeps': {}, 'action': 'drop', 'about': 'the run created it',
+        'newest': commits[0].version, 'at': commits[0].time, 'version': version,
+        'restates': false, 'keeps': {}, 'action': 'drop', 'about': 'the run created it',
     } -%}
     {%- if version is none -%}{{- return(step) -}}{%- endif -%}
     {%- set about = [] -%}
+    {%- set types = run_query(
+        'select typeof(struct(old.*)) as old, typeof(struct(new.*)) as new from (select 1) as one'
+        ~ '\nleft join ' ~ dbt_delta.as_of(relation, version=version) ~ ' as old on false'
+        ~ '\nleft join ' ~ dbt_delta._named(relation) ~ ' as new on false'
+    ).rows[0] -%}
     {%- for change in dbt_delta._column_changes(
-        dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=version)),
-        dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation))
+        dbt_delta._struct_fields(types['old']), dbt_delta._struct_fields(types['new'])
     ) -%}
         {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
     {%- endfor -%}
-    {%- set changed = [] -%}
+    {%- set restating = [] -%}
     {%- for commit in commits if commit.version > version
-        and commit.operation in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES', 'CREATE OR REPLACE TABLE AS SELECT') -%}
-        {%- do changed.append(commit.version) -%}
+        and commit.operation.split(' ')[0] in ('SET', 'UNSET', 'CREATE', 'REPLACE', 'CLONE', 'RESTORE') -%}
+        {%- do restating.append(commit.version) -%}
     {%- endfor -%}
-    {%- if changed -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
+    {%- if restating -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
     {%- do step.update({
         'action': 'restore',
         'about': about | join(', '),
-        'keeps': dbt_delta._relied_properties(relation),
+        'restates': restating | length > 0,
+        'keeps': dbt_delta._relied_properties(relation) if restating else {},
     }) -%}
     {{- return(step) -}}
 {%- endmacro %}
@@ -65,10 +71,6 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{% macro _table_id(relation) -%}
-    {{- return(run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['id']) -}}
-{%- endmacro %}
-
 {% macro _print_steps(steps) -%}
     {%- set lines = [] -%}
     {%- for step in steps -%}
@@ -79,27 +81,27 @@
     {%- do dbt_delta._print_table(['table', 'action', 'from', 'to', 'about'], lines) -%}
 {%- endmacro %}
 
-{# Takes a step, if the table is still what the plan saw; `tag` is added to what the commit says of itself. #}
-{% macro _take_step(step, tag) -%}
-    {%- set name = dbt_delta._named(step.relation) -%}
-    {%- if dbt_delta._table_id(step.relation) != step.id
-        or dbt_delta._commits(step.relation, 1)[0].version != step.newest -%}
+{# Takes a step, if the table is still what the plan saw. #}
+{% macro _take_step(step) -%}
+    {%- set newest = dbt_delta._commits(step.relation, 1)[0] -%}
+    {%- if (newest.version, newest.time) != (step.newest, step.at) -%}
         {%- do dbt_delta._refuse(
             step.table ~ ' was changed by somebody else meanwhile. What was done before is whole; run the same again.'
         ) -%}
     {%- endif -%}
+    {%- set restore = 'restore table ' ~ dbt_delta._named(step.relation) ~ ' to version as of ' ~ step.version -%}
     {%- if step.version is none -%}
         {%- do dbt_delta._drop(api.Relation.create(
             schema=step.relation.schema, identifier=step.relation.identifier, type='table'
         )) -%}
-        {{- return('') -}}
+    {%- elif not step.restates -%}
+        {%- do run_query(restore) -%}
+    {%- else -%}
+        {%- call dbt_delta._tagging({'dbt_kept_properties': step.keeps}) -%}
+            {%- if step.newest != step.version -%}{%- do run_query(restore) -%}{%- endif -%}
+            {%- do dbt_delta._keep_properties(step.relation, step.keeps) -%}
+        {%- endcall -%}
     {%- endif -%}
-    {%- call dbt_delta._tagging(dict(tag, dbt_kept_properties=step.keeps)) -%}
-        {%- if step.newest != step.version -%}
-            {%- do run_query('restore table ' ~ name ~ ' to version as of ' ~ step.version) -%}
-        {%- endif -%}
-        {%- do dbt_delta._keep_properties(step.relation, step.keeps) -%}
-    {%- endcall -%}
 {%- endmacro %}
 
 {% macro _keep_properties(relation, keeps) -%}

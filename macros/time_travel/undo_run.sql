@@ -36,9 +36,9 @@
         {%- do print('Dry run: nothing was changed.') -%}
         {{- return('') -}}
     {%- endif -%}
-    {%- for step in plan.steps -%}
-        {%- do dbt_delta._take_step(step, {'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
-    {%- endfor -%}
+    {%- call dbt_delta._tagging({'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
+        {%- for step in plan.steps -%}{%- do dbt_delta._take_step(step) -%}{%- endfor -%}
+    {%- endcall -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
 {%- endmacro %}
 
@@ -127,7 +127,7 @@
             {%- set lost = dbt_delta._lost_properties(relation, commit.kept) -%}
             {%- if lost -%}
                 {%- set step = dbt_delta._restore_step(relation, commits[0].version, commits) -%}
-                {%- do step.update({'keeps': commit.kept, 'about': 'properties ' ~ lost | join(', ')}) -%}
+                {%- do step.update({'restates': true, 'keeps': commit.kept, 'about': 'properties ' ~ lost | join(', ')}) -%}
                 {{- return(step) -}}
             {%- endif -%}
             {{- return(none) -}}

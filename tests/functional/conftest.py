@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None
     folder = tmp_path_factory.mktemp("home")
     (folder / "logs").mkdir()
     before = dict(os.environ)
-    os.environ.update(harness.environment(folder))
+    os.environ.update(harness.environment(folder, harness.LONG))
     # The same macros in every project: dbt need not read them anew.
     enable_test_caching()
     yield folder
