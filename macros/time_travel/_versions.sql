@@ -75,7 +75,7 @@
     {%- set text = dbt_delta.as_of(relation, version=version) -%}
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
-    {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 1') -%}
+    {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
         {%- set kept = {} -%}
         {%- for row in run_query('show tblproperties ' ~ dbt_delta._named(relation)).rows -%}
             {%- do kept.update({row['key']: row['value']}) -%}

@@ -51,6 +51,8 @@ PROFILE = "functional"
 _JAVA_OPTIONS = (
     f'-XX:SharedArchiveFile="{REPOSITORY}/.venv/spark.jsa" -Xshare:auto -Xlog:cds=off '
     "-XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m "
+    # Hadoop starts chmod and readlink for each file.
+    "-Djdk.lang.Process.launchMechanism=VFORK "
 )
 SHORT = _JAVA_OPTIONS + "-XX:TieredStopAtLevel=1"
 LONG = _JAVA_OPTIONS + (
