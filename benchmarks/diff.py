@@ -14,17 +14,16 @@ in the same time everywhere. Writes results/diff.json and .md.
 
 import argparse
 import json
-import os
 import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
+from benchmarks._results import RESULTS, publish
+from tests.functional import tables
 
-RESULTS = Path(__file__).with_name("results")
 COLUMNS = ("id", "name", "kind", "amount", "city", "code", "day")
 ROWS = """
     select
@@ -47,16 +46,8 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
         runs = lab.diffs(options) + lab.undo(options)
-    about = {
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
-        "rounds": options.rounds,
-        "runs": runs,
-    }
-    (options.results / "diff.json").write_text(json.dumps(about, indent=1) + "\n")
-    text = report(about)
-    (options.results / "diff.md").write_text(text)
-    print(text)
+    about = {"rounds": options.rounds, "runs": runs}
+    publish(options.results, "diff", about, report)
 
 
 class Lab:
@@ -139,12 +130,10 @@ class Lab:
         runs = []
         for number in range(options.rounds):
             project.dbt("--quiet", "run", vars={"step": number + 1})
-            home = Path(os.environ["DBT_DELTA_HOME"]) / "warehouse" / f"{project.schema}.db"
-            before = {p for p in home.rglob("*.parquet") if "_delta_log" not in p.parts}
+            before = tables.data_files(project)
             ran = project.dbt(
                 "--quiet", "run-operation", "undo_run", "--args", "{run: last}", vars={"step": 0}
             )
-            after = {p for p in home.rglob("*.parquet") if "_delta_log" not in p.parts}
             runs.append(
                 {
                     "round": number + 1,
@@ -152,9 +141,8 @@ class Lab:
                     "work": "undo",
                     "peer": "undo",
                     "wall": spark_seconds(ran),
-                    "cpu": 0.0,
                     "statements": len(ran.statements),
-                    "files": len(after - before),
+                    "files": len(tables.data_files(project) - before),
                 }
             )
             print(runs[-1], flush=True)

@@ -11,11 +11,8 @@ are measured, as listing comes before the first model. Writes results/metadata.j
 """
 
 import argparse
-import json
-import os
 import statistics
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +20,8 @@ from typing import Any
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import OURS, STOCK, Project
+from benchmarks._results import RESULTS, publish
 
-RESULTS = Path(__file__).with_name("results")
 SMALL = "{{ config(materialized='table') }} select 1 as id"
 PROMISED = """
     {{ config(materialized='incremental', incremental_strategy='merge', unique_key='id',
@@ -46,16 +43,8 @@ def main(arguments: list[str] | None = None) -> None:
             *measure(lab.listing(options.foreign), options.rounds, "foreign tables"),
             *measure(lab.promises(options.models), options.rounds, "models"),
         ]
-    about = {
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
-        "rounds": options.rounds,
-        "runs": runs,
-    }
-    (options.results / "metadata.json").write_text(json.dumps(about, indent=1) + "\n")
-    text = report(about)
-    (options.results / "metadata.md").write_text(text)
-    print(text)
+    about = {"rounds": options.rounds, "runs": runs}
+    publish(options.results, "metadata", about, report)
 
 
 class Lab(Driver):
@@ -106,8 +95,7 @@ def measure(pairs: dict[int, dict[str, Project]], rounds: int, what: str) -> lis
 
 def _commits(project: Project) -> int:
     """Commits of the tables that its models made."""
-    schema = project.home / "warehouse" / f"{project.schema}.db"
-    return sum(1 for _ in schema.glob("m*/_delta_log/*.json"))
+    return sum(1 for _ in project.warehouse.glob("m*/_delta_log/*.json"))
 
 
 def report(about: dict[str, Any]) -> str:

@@ -13,12 +13,9 @@ Seconds are those of run_results: no parsing, no listing. Writes results/seeds.j
 
 import argparse
 import csv
-import json
-import os
 import random
 import statistics
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,9 +23,9 @@ from typing import Any
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import OURS, STOCK, Project
+from benchmarks._results import RESULTS, publish
 from benchmarks.session import nodes_wall
 
-RESULTS = Path(__file__).with_name("results")
 WORKS = ("first", "changed", "unchanged")
 MANY, TOO_MANY = 1_000, 10_000
 
@@ -54,16 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
                         print(rows, side, run, flush=True)
                         if number:
                             runs.append({"round": number, "rows": rows, "peer": side, **run})
-    about = {
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
-        "rounds": options.rounds,
-        "runs": runs,
-    }
-    (options.results / "seeds.json").write_text(json.dumps(about, indent=1) + "\n")
-    text = report(about)
-    (options.results / "seeds.md").write_text(text)
-    print(text)
+    about = {"rounds": options.rounds, "runs": runs}
+    publish(options.results, "seeds", about, report)
 
 
 def play(

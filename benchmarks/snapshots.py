@@ -11,20 +11,17 @@ the snapshot to its last. Writes results/snapshots.json and .md.
 """
 
 import argparse
-import json
-import os
 import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import HAND, OURS, STOCK, Project
+from benchmarks._results import RESULTS, publish
 from benchmarks.session import nodes_wall
 
-RESULTS = Path(__file__).with_name("results")
 COLUMNS = ("id", "name", "kind", "amount", "city", "code", "day", "at")
 FIRST = """
     select
@@ -93,17 +90,8 @@ def main(arguments: list[str] | None = None) -> None:
                 {"round": number, "work": f"0.1 %, {options.depth} deep", "peer": OURS}
                 | lab.run(OURS)
             )
-    about = {
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
-        "rounds": options.rounds,
-        "keys": options.keys,
-        "runs": runs,
-    }
-    (options.results / "snapshots.json").write_text(json.dumps(about, indent=1) + "\n")
-    text = report(about)
-    (options.results / "snapshots.md").write_text(text)
-    print(text)
+    about = {"rounds": options.rounds, "keys": options.keys, "runs": runs}
+    publish(options.results, "snapshots", about, report)
 
 
 class Lab:

@@ -1,10 +1,7 @@
 {# Reports in the terminal: what differs in each table, one line per difference. #}
 {% macro _print_diffs(reports) -%}
     {%- if reports | length > 1 -%}
-        {%- do dbt_delta._print_table(
-            ['name', 'rows_before', 'rows_after', 'added', 'removed', 'changed', 'schema_changes', 'note'],
-            dbt_delta._summary_lines(reports)
-        ) -%}
+        {%- do dbt_delta._print_table(dbt_delta._summary_headings(), dbt_delta._summary_lines(reports)) -%}
         {{- return('') -}}
     {%- endif -%}
     {%- for report in reports -%}
@@ -15,6 +12,10 @@
             {%- do print('  ' ~ sample.kind ~ ' ' ~ dbt_delta._sample_text(sample, report.unique_key)) -%}
         {%- endfor -%}
     {%- endfor -%}
+{%- endmacro %}
+
+{% macro _summary_headings() -%}
+    {{- return(['name', 'rows_before', 'rows_after', 'added', 'removed', 'changed', 'schema_changes', 'note']) -}}
 {%- endmacro %}
 
 {% macro _summary_lines(reports) -%}
@@ -62,14 +63,13 @@
     as GitHub's limit of 65,536 characters allows.
 #}
 {% macro _diff_markdown(reports) -%}
-    {%- set names = ['name', 'rows_before', 'rows_after', 'added', 'removed', 'changed', 'schema_changes', 'note'] -%}
     {%- set parts = [
         '| table | rows before | rows after | added | removed | changed | schema changes | |',
         '|---|--:|--:|--:|--:|--:|--:|---|',
     ] -%}
     {%- for line in dbt_delta._summary_lines(reports) -%}
         {%- set cells = [] -%}
-        {%- for name in names -%}
+        {%- for name in dbt_delta._summary_headings() -%}
             {%- do cells.append(dbt_delta._markdown_cell(dbt_delta._cell(line[name]))) -%}
         {%- endfor -%}
         {%- do parts.append('| ' ~ cells | join(' | ') ~ ' |') -%}

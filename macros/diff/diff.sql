@@ -26,7 +26,7 @@
         {%- set reports = [
             dbt_delta._diff_of_versions(model, from, to, options) if model
             else dbt_delta._diff_of_relations(
-                dbt_delta._relation_named(a, 'diff'), dbt_delta._relation_named(b, 'diff'), options
+                dbt_delta._relation_to_diff(a), dbt_delta._relation_to_diff(b), options
             )
         ] -%}
     {%- endif -%}
@@ -53,14 +53,16 @@
     {{- return(dbt_delta._diff_report(sides, dbt_delta._node_of(relation), options)) -}}
 {%- endmacro %}
 
+{% macro _relation_to_diff(name) -%}
+    {%- set relation = dbt_delta._relation_named(name, 'diff') -%}
+    {%- if not dbt_delta._is_there(relation, dbt_delta._schemas()) -%}
+        {%- do dbt_delta._refuse('diff: ' ~ dbt_delta._named(relation) ~ ' is not in the catalog.') -%}
+    {%- endif -%}
+    {{- return(relation) -}}
+{%- endmacro %}
+
 {% macro _diff_of_relations(a, b, options) -%}
-    {%- set names = [] -%}
-    {%- for relation in (a, b) -%}
-        {%- if not dbt_delta._is_there(relation) -%}
-            {%- do dbt_delta._refuse('diff: ' ~ dbt_delta._named(relation) ~ ' is not in the catalog.') -%}
-        {%- endif -%}
-        {%- do names.append(relation.schema ~ '.' ~ relation.identifier) -%}
-    {%- endfor -%}
+    {%- set names = [a.schema ~ '.' ~ a.identifier, b.schema ~ '.' ~ b.identifier] -%}
     {%- set node = dbt_delta._node_of(b) or dbt_delta._node_of(a) -%}
     {{- return(dbt_delta._diff_report({
         'before': dbt_delta._named(a), 'after': dbt_delta._named(b), 'rows': {'kind': 'all'},
@@ -73,12 +75,12 @@
     custom schemas, becomes the given one with the same after it.
 #}
 {% macro _diff_schemas(nodes, schema_a, schema_b, options) -%}
-    {%- set reports = [] -%}
+    {%- set reports, schemas = [], dbt_delta._schemas() -%}
     {%- for node in nodes -%}
         {%- set custom = node.schema[target.schema | length:] if node.schema.startswith(target.schema) else '' -%}
         {%- set a = api.Relation.create(schema=schema_a ~ custom, identifier=node.alias) -%}
         {%- set b = api.Relation.create(schema=schema_b ~ custom, identifier=node.alias) -%}
-        {%- set has_a, has_b = dbt_delta._is_there(a), dbt_delta._is_there(b) -%}
+        {%- set has_a, has_b = dbt_delta._is_there(a, schemas), dbt_delta._is_there(b, schemas) -%}
         {%- if has_a and has_b -%}
             {%- set report = dbt_delta._diff_of_relations(a, b, options) -%}
             {%- do report.update({'note': '' if report.unique_key else 'no unique_key'}) -%}

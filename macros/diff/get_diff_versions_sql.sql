@@ -50,11 +50,10 @@
 
 {# Whether a commit may have changed rows. #}
 {% macro _moves_rows(commit) -%}
-    {{- return(commit.operation not in (
-        'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'CLUSTER BY', 'UPGRADE PROTOCOL',
-        'SET TBLPROPERTIES', 'UNSET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS', 'ADD COLUMNS',
-        'RENAME COLUMN', 'ADD CONSTRAINT', 'DROP CONSTRAINT', 'ROW TRACKING BACKFILL',
-    )) -}}
+    {{- return(commit.operation not in dbt_delta._upkeep_operations() + [
+        'CLUSTER BY', 'SET TBLPROPERTIES', 'UNSET TBLPROPERTIES', 'CHANGE COLUMN', 'CHANGE COLUMNS',
+        'ADD COLUMNS', 'RENAME COLUMN', 'ADD CONSTRAINT', 'DROP CONSTRAINT',
+    ]) -}}
 {%- endmacro %}
 
 {#

@@ -43,6 +43,11 @@
     {%- endfor -%}
 {%- endmacro %}
 
+{# The result of a model whose table is as it should be. #}
+{% macro _write_nothing(message) -%}
+    {%- do store_raw_result('main', message=message, code='OK', rows_affected='0') -%}
+{%- endmacro %}
+
 {# The SELECT of a model with an enforced contract: checked, its columns in the contract's order. #}
 {% macro _contracted(sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(sql) -}}{%- endif -%}

@@ -29,7 +29,7 @@
 
 {# What the catalog has under a name that must be a Delta table. #}
 {% macro _delta_table(relation, macro) -%}
-    {%- set existing = dbt_delta._existing(relation) if dbt_delta._is_there(relation) else none -%}
+    {%- set existing = dbt_delta._existing(relation) if relation.schema | lower in dbt_delta._schemas() else none -%}
     {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}
         {%- do dbt_delta._refuse(
             macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is '
@@ -61,9 +61,9 @@
     {{- return(nodes | sort(attribute='name')) -}}
 {%- endmacro %}
 
-{# Whether the catalog has a relation; its schema may not be there either. #}
-{% macro _is_there(relation) -%}
-    {{- return(relation.schema | lower in dbt_delta._schemas() and dbt_delta._is_in_catalog(relation)) -}}
+{# Whether the catalog, with these schemas, has a relation. #}
+{% macro _is_there(relation, schemas) -%}
+    {{- return(relation.schema | lower in schemas and dbt_delta._is_in_catalog(relation)) -}}
 {%- endmacro %}
 
 {# The names of the catalog's schemas, in lower case. #}

@@ -1,10 +1,10 @@
 {#
-    Runs its block with more in the tag of its commits; see src/dbt_delta/session/tags.py. Where
-    connections share a session, because the plugin is off, models would tag each other's.
+    Runs its block with more, if anything, in the tag of its commits; see src/dbt_delta/session/tags.py.
+    Where connections share a session, because the plugin is off, models would tag each other's.
 #}
 {% macro _tagging(more) -%}
     {%- set key = 'spark.databricks.delta.commitInfo.userMetadata' -%}
-    {%- if adapter.dbt_delta_plugin is not defined and model -%}
+    {%- if not more or (adapter.dbt_delta_plugin is not defined and model) -%}
         {%- do caller() -%}
         {{- return('') -}}
     {%- endif -%}

@@ -63,7 +63,7 @@
     {%- do dbt_delta._check_values(batch) -%}
     {%- do dbt_delta._align(existing, promised, batch.changes) -%}
     {%- if dbt_delta._is_nothing(target, batch, settings) -%}
-        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- do dbt_delta._name_batch(batch) -%}
         {%- call statement('main') -%}

@@ -29,7 +29,7 @@
         {%- set code, count = 'CREATE' if should_full_refresh() else 'INSERT', seed.table.rows | length -%}
         {%- do store_raw_result('main', message=code ~ ' ' ~ count, code=code, rows_affected=count) -%}
     {%- else -%}
-        {%- do store_raw_result('main', message='unchanged', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('unchanged') -%}
     {%- endif -%}
     {%- do dbt_delta._drop_rows(variable) -%}
     {%- do store_result('agate_table', response='OK', agate_table=seed.table) -%}

@@ -33,7 +33,7 @@
 {# The one statement that writes, if there is anything to write. #}
 {% macro _merge_snapshot(target, batch, settings) -%}
     {%- if batch.rows == 0 -%}
-        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- if settings.scd_type == 1 -%}
@@ -51,7 +51,7 @@
     {%- endif -%}
     {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
         {#- Of a feed it is not known before whether the table has it already. -#}
-        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- call statement('main') -%}

@@ -37,7 +37,7 @@
         {%- set sql = 'select * from ' ~ dbt_delta._named(staging) ~ '\n' -%}
     {%- endif -%}
     {%- if existing is not none and dbt_delta._is_unchanged(existing, sql, layout) -%}
-        {%- do store_raw_result('main', message='unchanged', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('unchanged') -%}
     {%- else -%}
         {%- do dbt_delta._build_table(relation, sql, existing, layout) -%}
     {%- endif -%}

@@ -25,7 +25,7 @@
     {%- set is_described = existing is not none and not beside
         and dbt_delta._is_described(existing, promises) -%}
     {%- if is_described and columns and dbt_delta._is_this_view(existing, sql, columns, promises) -%}
-        {%- do store_raw_result('main', message='nothing new', code='OK', rows_affected='0') -%}
+        {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- call statement('main') -%}
             {%- if is_described and not columns -%}

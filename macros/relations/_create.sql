@@ -10,14 +10,13 @@
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
     {%- set source = dbt_delta._prepare_source(sql, layout) -%}
     {%- set create = dbt_delta.get_create_table_sql(successor, source, layout, replace=in_place) -%}
+    {%- set tag = {} -%}
     {%- if beside -%}
-        {%- set replaced = 'view' if existing.type == 'view' else existing.provider ~ ' table' -%}
-        {%- call dbt_delta._tagging({'dbt_replaced': replaced}) -%}
-            {%- call statement('main') -%}{{ create }}{%- endcall -%}
-        {%- endcall -%}
-    {%- else -%}
-        {%- call statement('main') -%}{{ create }}{%- endcall -%}
+        {%- do tag.update({'dbt_replaced': 'view' if existing.type == 'view' else existing.provider ~ ' table'}) -%}
     {%- endif -%}
+    {%- call dbt_delta._tagging(tag) -%}
+        {%- call statement('main') -%}{{ create }}{%- endcall -%}
+    {%- endcall -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
@@ -50,6 +49,15 @@
     {{- return(dbt_delta._struct_fields(run_query(
         dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')', expressions)
     ).rows[0]['columns'])) -}}
+{%- endmacro %}
+
+{# The columns of two texts for FROM, in one statement: (of one, of the other). #}
+{% macro _columns_of_both(one, other) -%}
+    {%- set types = run_query(
+        'select typeof(struct(one.*)) as one, typeof(struct(other.*)) as other from (select 1) as nothing'
+        ~ '\nleft join ' ~ one ~ ' as one on false\nleft join ' ~ other ~ ' as other on false'
+    ).rows[0] -%}
+    {{- return((dbt_delta._struct_fields(types['one']), dbt_delta._struct_fields(types['other']))) -}}
 {%- endmacro %}
 
 {# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}

@@ -50,11 +50,7 @@
 
 {# The commits that one run made in a table, newest first. #}
 {% macro _commits_of_run(relation, run, commits, what) -%}
-    {%- set runs = {} -%}
-    {%- for commit in commits if commit.run is not none and commit.run not in runs -%}
-        {%- do runs.update({commit.run: commit.time}) -%}
-    {%- endfor -%}
-    {%- set id = dbt_delta._run_id(run, runs, what ~ ': ' ~ dbt_delta._named(relation)) -%}
+    {%- set id = dbt_delta._run_id(run, dbt_delta._run_times([commits]), what ~ ': ' ~ dbt_delta._named(relation)) -%}
     {%- set found = [] -%}
     {%- for commit in commits if commit.run == id -%}{%- do found.append(commit) -%}{%- endfor -%}
     {{- return(found) -}}
@@ -76,10 +72,7 @@
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
     {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
-        {%- set kept = {} -%}
-        {%- for row in run_query('show tblproperties ' ~ dbt_delta._named(relation)).rows -%}
-            {%- do kept.update({row['key']: row['value']}) -%}
-        {%- endfor -%}
+        {%- set kept = dbt_delta._relied_properties(relation) -%}
         {%- set successor = namespace(time=commits[-1].time) -%}
         {%- for commit in commits if commit.version > version -%}
             {%- set successor.time = commit.time -%}

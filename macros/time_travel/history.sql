@@ -32,21 +32,29 @@
 
 {# The commits of a run: last, or an invocation id or its beginning; refuses a run that wrote nothing here. #}
 {% macro _run_lines(run) -%}
-    {%- set found, runs = [], {} -%}
-    {%- for table in dbt_delta._histories() -%}
-        {%- for commit in table.commits if commit.run is not none -%}
-            {%- do found.append({'relation': table.relation, 'commit': commit}) -%}
-            {%- if commit.run not in runs or commit.time > runs[commit.run] -%}
-                {%- do runs.update({commit.run: commit.time}) -%}
-            {%- endif -%}
+    {%- set tables = dbt_delta._histories() -%}
+    {%- set wanted = dbt_delta._run_id(
+        run, dbt_delta._run_times(tables | map(attribute='commits')), 'history: this project'
+    ) -%}
+    {%- set lines = [] -%}
+    {%- for table in tables -%}
+        {%- for commit in table.commits if commit.run == wanted -%}
+            {%- do lines.append(dbt_delta._history_line(table.relation, commit)) -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- set wanted = dbt_delta._run_id(run, runs, 'history: this project') -%}
-    {%- set lines = [] -%}
-    {%- for one in found if one.commit.run == wanted -%}
-        {%- do lines.append(dbt_delta._history_line(one.relation, one.commit)) -%}
-    {%- endfor -%}
     {{- return(lines | sort(attribute='time', reverse=true)) -}}
+{%- endmacro %}
+
+{# When each run made its last commit, by its id, of the commits of several tables. #}
+{% macro _run_times(histories) -%}
+    {%- set times = {} -%}
+    {%- for commits in histories -%}
+        {%- for commit in commits if commit.run is not none
+            and (commit.run not in times or commit.time > times[commit.run]) -%}
+            {%- do times.update({commit.run: commit.time}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(times) -}}
 {%- endmacro %}
 
 {# Of the runs, by the time of their last commit, the one that is meant. #}

@@ -20,7 +20,7 @@
 {%- endmacro %}
 
 {#
-    What bringing a table back to a version means: {relation, table, newest, at, version, restates, keeps,
+    What bringing a table back to a version means: {relation, table, newest, at, version, keeps, action,
     about}; newest and its time tell whether the table is still the one that was looked at. Where a
     later commit restated its properties, RESTORE brings those of the version back: `keeps` are those
     of today on which later runs, feeds and restores rely. A version of none drops the table.
@@ -29,18 +29,14 @@
     {%- set step = {
         'relation': relation, 'table': relation.schema ~ '.' ~ relation.identifier,
         'newest': commits[0].version, 'at': commits[0].time, 'version': version,
-        'restates': false, 'keeps': {}, 'action': 'drop', 'about': 'the run created it',
+        'keeps': {}, 'action': 'drop', 'about': 'the run created it',
     } -%}
     {%- if version is none -%}{{- return(step) -}}{%- endif -%}
     {%- set about = [] -%}
-    {%- set types = run_query(
-        'select typeof(struct(old.*)) as old, typeof(struct(new.*)) as new from (select 1) as one'
-        ~ '\nleft join ' ~ dbt_delta.as_of(relation, version=version) ~ ' as old on false'
-        ~ '\nleft join ' ~ dbt_delta._named(relation) ~ ' as new on false'
-    ).rows[0] -%}
-    {%- for change in dbt_delta._column_changes(
-        dbt_delta._struct_fields(types['old']), dbt_delta._struct_fields(types['new'])
+    {%- set old, new = dbt_delta._columns_of_both(
+        dbt_delta.as_of(relation, version=version), dbt_delta._named(relation)
     ) -%}
+    {%- for change in dbt_delta._column_changes(old, new) -%}
         {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
     {%- endfor -%}
     {%- set restating = [] -%}
@@ -52,7 +48,6 @@
     {%- do step.update({
         'action': 'restore',
         'about': about | join(', '),
-        'restates': restating | length > 0,
         'keeps': dbt_delta._relied_properties(relation) if restating else {},
     }) -%}
     {{- return(step) -}}
@@ -69,6 +64,14 @@
         {%- do found.update({row['key']: row['value']}) -%}
     {%- endfor -%}
     {{- return(found) -}}
+{%- endmacro %}
+
+{# Those of the properties to keep that a table has not, or not so; nothing is asked where none is. #}
+{% macro _lost_properties(relation, keeps) -%}
+    {%- set lost = {} -%}
+    {%- set found = dbt_delta._relied_properties(relation) if keeps else {} -%}
+    {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
+    {{- return(lost) -}}
 {%- endmacro %}
 
 {% macro _print_steps(steps) -%}
@@ -89,27 +92,20 @@
             step.table ~ ' was changed by somebody else meanwhile. What was done before is whole; run the same again.'
         ) -%}
     {%- endif -%}
-    {%- set restore = 'restore table ' ~ dbt_delta._named(step.relation) ~ ' to version as of ' ~ step.version -%}
     {%- if step.version is none -%}
         {%- do dbt_delta._drop(api.Relation.create(
             schema=step.relation.schema, identifier=step.relation.identifier, type='table'
         )) -%}
-    {%- elif not step.restates -%}
-        {%- do run_query(restore) -%}
-    {%- else -%}
-        {%- call dbt_delta._tagging({'dbt_kept_properties': step.keeps}) -%}
-            {%- if step.newest != step.version -%}{%- do run_query(restore) -%}{%- endif -%}
-            {%- do dbt_delta._keep_properties(step.relation, step.keeps) -%}
-        {%- endcall -%}
+        {{- return('') -}}
     {%- endif -%}
-{%- endmacro %}
-
-{% macro _keep_properties(relation, keeps) -%}
-    {%- set lost, found = {}, dbt_delta._relied_properties(relation) -%}
-    {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
-    {%- if lost -%}
-        {%- do run_query(
-            'alter table ' ~ dbt_delta._named(relation) ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(lost)
-        ) -%}
-    {%- endif -%}
+    {%- set name = dbt_delta._named(step.relation) -%}
+    {%- call dbt_delta._tagging({'dbt_kept_properties': step.keeps} if step.keeps else {}) -%}
+        {%- if step.newest != step.version -%}
+            {%- do run_query('restore table ' ~ name ~ ' to version as of ' ~ step.version) -%}
+        {%- endif -%}
+        {%- set lost = dbt_delta._lost_properties(step.relation, step.keeps) -%}
+        {%- if lost -%}
+            {%- do run_query('alter table ' ~ name ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(lost)) -%}
+        {%- endif -%}
+    {%- endcall -%}
 {%- endmacro %}

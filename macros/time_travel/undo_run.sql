@@ -64,20 +64,20 @@
 {% macro _is_upkeep(commit) -%}
     {%- set properties = fromjson(commit.parameters.get('properties') or '{}', {}) -%}
     {{- return(
-        commit.operation in (
-            'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'UPGRADE PROTOCOL', 'ROW TRACKING BACKFILL',
-        )
+        commit.operation in dbt_delta._upkeep_operations()
         or (commit.operation == 'SET TBLPROPERTIES' and properties.keys() | list == ['comment'])
     ) -}}
 {%- endmacro %}
 
 {# A change of columns that gave them comments only: the types are those of the version before. #}
 {% macro _is_comment(relation, commit) -%}
-    {{- return(
-        commit.operation in ('CHANGE COLUMN', 'CHANGE COLUMNS') and commit.version > 0
-        and dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=commit.version))
-        == dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=commit.version - 1))
-    ) -}}
+    {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
+        {{- return(false) -}}
+    {%- endif -%}
+    {%- set before, after = dbt_delta._columns_of_both(
+        dbt_delta.as_of(relation, version=commit.version - 1), dbt_delta.as_of(relation, version=commit.version)
+    ) -%}
+    {{- return(before == after) -}}
 {%- endmacro %}
 
 {#
@@ -127,7 +127,7 @@
             {%- set lost = dbt_delta._lost_properties(relation, commit.kept) -%}
             {%- if lost -%}
                 {%- set step = dbt_delta._restore_step(relation, commits[0].version, commits) -%}
-                {%- do step.update({'restates': true, 'keeps': commit.kept, 'about': 'properties ' ~ lost | join(', ')}) -%}
+                {%- do step.update({'keeps': commit.kept, 'about': 'properties ' ~ lost | join(', ')}) -%}
                 {{- return(step) -}}
             {%- endif -%}
             {{- return(none) -}}
@@ -158,15 +158,6 @@
         {{- return(none) -}}
     {%- endif -%}
     {{- return(dbt_delta._restore_step(relation, first.version - 1, commits)) -}}
-{%- endmacro %}
-
-{% macro _lost_properties(relation, keeps) -%}
-    {%- set lost = [] -%}
-    {%- if keeps -%}
-        {%- set found = dbt_delta._relied_properties(relation) -%}
-        {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.append(key) -%}{%- endfor -%}
-    {%- endif -%}
-    {{- return(lost) -}}
 {%- endmacro %}
 
 {% macro _writer(commit) -%}

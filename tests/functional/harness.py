@@ -193,6 +193,11 @@ class Project:
         """The table's newest version."""
         return self.history(name)[0]["version"]
 
+    @property
+    def warehouse(self) -> Path:
+        """The folder of its schema's tables."""
+        return self.home / "warehouse" / f"{self.schema}.db"
+
     def relation(self, name: str) -> str:
         """``name`` as SQL reads it; with this project's schema unless it names one."""
         parts = name.split(".") if "." in name else [self.schema, name]

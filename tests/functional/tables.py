@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from tests.functional.harness import Project, session
@@ -37,10 +38,16 @@ def _rows(project: Project, tables: Sequence[str]) -> list[Any]:
 
 def log(project: Project, name: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Versions and actions of a table's Delta log, oldest first; none without the table."""
-    folder = project.home / "warehouse" / f"{project.schema}.db" / name / "_delta_log"
+    folder = project.warehouse / name / "_delta_log"
     for file in sorted(folder.glob("*.json")):
         if file.stem.isdigit():
             yield int(file.stem), [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def data_files(project: Project) -> set[Path]:
+    """The data files of all tables, those of old versions too."""
+    found = project.warehouse.rglob("*.parquet")
+    return {path for path in found if "_delta_log" not in path.parts}
 
 
 def data_commits(project: Project, name: str) -> int:

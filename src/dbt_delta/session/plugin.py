@@ -1,7 +1,7 @@
 """Gives dbt-spark's ``method: session`` a Spark session of its own per dbt connection."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -72,15 +72,23 @@ def obstacle() -> str:
 
 def _tell_macros(reason: str) -> None:
     """``adapter.dbt_delta_plugin()`` for macros; not defined where the plugin is off or absent."""
-    from dbt.adapters.spark.impl import SparkAdapter
 
     def dbt_delta_plugin(self: Any) -> dict[str, str | None]:
         from dbt_delta.session.profile import asked_ansi
 
         return {"obstacle": reason, "ansi": asked_ansi(self.config.credentials)}
 
-    SparkAdapter.dbt_delta_plugin = dbt_delta_plugin
-    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_plugin"}
+    _give_macros(dbt_delta_plugin)
+
+
+def _give_macros(*methods: Callable[..., Any]) -> None:
+    """Makes functions of an adapter methods of it that macros may call, under their own names."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    for method in methods:
+        setattr(SparkAdapter, method.__name__, method)
+    names = {method.__name__ for method in methods}
+    SparkAdapter._available_ = SparkAdapter._available_ | names
 
 
 def _replace_connections(manager: Any) -> None:
@@ -163,7 +171,6 @@ def _read_seeds() -> None:
     dbt reads small seeds when it parses the project, too, and dies of one that is no UTF-8 without
     a word which.
     """
-    from dbt.adapters.spark.impl import SparkAdapter
     from dbt.parser import read_files
 
     def dbt_delta_seed(self: Any, model: dict[str, Any]) -> Any:
@@ -182,21 +189,18 @@ def _read_seeds() -> None:
             raise seed.encoding_refusal(match.original_file_path, error) from error
 
     read_files.load_seed_source_file = load_seed_source_file
-    SparkAdapter.dbt_delta_seed = dbt_delta_seed
-    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_seed"}
+    _give_macros(dbt_delta_seed)
 
 
 def _select_nodes() -> None:
     """``adapter.dbt_delta_select(selection, state)`` for run operations, which have no --select."""
-    from dbt.adapters.spark.impl import SparkAdapter
 
     def dbt_delta_select(self: Any, selection: str, state: str | None = None) -> list[str]:
         from dbt_delta.session.select import select
 
         return select(self, selection, state)
 
-    SparkAdapter.dbt_delta_select = dbt_delta_select
-    SparkAdapter._available_ = SparkAdapter._available_ | {"dbt_delta_select"}
+    _give_macros(dbt_delta_select)
 
 
 def _find_folders() -> None:
@@ -204,7 +208,6 @@ def _find_folders() -> None:
 
     Nothing is found through a connection to a server.
     """
-    from dbt.adapters.spark.impl import SparkAdapter
 
     def session(adapter: Any) -> Any:
         return adapter.connections.get_thread_connection().handle.session
@@ -225,9 +228,7 @@ def _find_folders() -> None:
 
         folders.drop(session(self), path)
 
-    for method in (dbt_delta_folders, dbt_delta_has_commits, dbt_delta_drop_folder):
-        setattr(SparkAdapter, method.__name__, method)
-        SparkAdapter._available_ = SparkAdapter._available_ | {method.__name__}
+    _give_macros(dbt_delta_folders, dbt_delta_has_commits, dbt_delta_drop_folder)
 
 
 def _compare_event_times_as_timestamps() -> None:

@@ -103,7 +103,7 @@ def _way(sql: str) -> str:
 def _make(project: Project, case: Case) -> list[int]:
     """Writes a table, and gives the version of each of its states."""
     n, (history, _) = case
-    log = project.home / "warehouse" / f"{project.schema}.db" / f"t{n}" / "_delta_log"
+    log = project.warehouse / f"t{n}" / "_delta_log"
     versions: list[int] = []
     for statement in history.statements:
         for number, version in enumerate(versions):

@@ -16,13 +16,9 @@ SEED = "id\n1\n"
 NAMES = ("m", "i", "h", "s")
 
 
-def warehouse(project: Project) -> Path:
-    return project.home / "warehouse" / f"{project.schema}.db"
-
-
 def forget(project: Project, name: str) -> Path:
     """Leaves a table's folder where it is, and the catalog without it."""
-    folder = warehouse(project) / name
+    folder = project.warehouse / name
     aside = folder.with_name(f"{name}_aside")
     shutil.copytree(folder, aside)
     project.sql(f"drop table {project.relation(name)}")
@@ -72,8 +68,8 @@ def test_a_table_that_the_catalog_lost_is_not_built_over(project: Project) -> No
 
 def test_what_was_staged_goes_with_the_next_run(project: Project) -> None:
     build(project)
-    left = [warehouse(project) / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]
-    kept = [warehouse(project) / name for name in ("i__dbt_tmp_mine", "other__dbt_tmp_0123456789")]
+    left = [project.warehouse / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]
+    kept = [project.warehouse / name for name in ("i__dbt_tmp_mine", "other__dbt_tmp_0123456789")]
     for folder in (*left, *kept):
         folder.mkdir()
         (folder / "part-0.snappy.parquet").write_text("half a file")

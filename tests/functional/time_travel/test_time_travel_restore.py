@@ -70,9 +70,8 @@ def test_what_cannot_be_is_refused(built: Project, arguments: str, said: str) ->
 
 
 def test_lost_files_are_found_before_anything_is_changed(built: Project) -> None:
-    (folder,) = (built.home / "warehouse").glob(f"{built.schema}.db/a")
     old = built.sql("select distinct _metadata.file_name from {schema}.a version as of 0")
-    (folder / old[0].file_name).unlink()
+    (built.warehouse / "a" / old[0].file_name).unlink()
     refused = _restore(built, "{model: a, to: 0}", check=False)
     assert "version 0 of" in refused.output
     assert "has lost data files, most likely to VACUUM." in refused.output

@@ -97,9 +97,13 @@ def _undo(project: Project, arguments: str, step: int = 2, check: bool = True) -
     )
 
 
+def _names(project: Project) -> list[str]:
+    return [name for name in tables.names(project) if name not in ("src", "shown")]
+
+
 def _state(project: Project) -> dict[str, Any]:
     """Rows, columns and what was promised of every table."""
-    names = [n for n in tables.names(project) if n not in ("src", "shown")]
+    names = _names(project)
     rows = tables.json_rows(project, names)
     found: dict[str, Any] = {}
     for name in names:
@@ -120,12 +124,7 @@ def _state(project: Project) -> dict[str, Any]:
 
 
 def _versions(project: Project) -> dict[str, int]:
-    return {n: project.version(n) for n in tables.names(project) if n not in ("src", "shown")}
-
-
-def _data_files(project: Project) -> set[str]:
-    folder = project.home / "warehouse" / f"{project.schema}.db"
-    return {str(path) for path in folder.rglob("*.parquet") if "_delta_log" not in path.parts}
+    return {name: project.version(name) for name in _names(project)}
 
 
 @pytest.fixture
@@ -158,7 +157,7 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     _build(project, 2)
     after = _state(project)
     assert sum(before.get(name) != state for name, state in after.items()) >= 13
-    versions, files = _versions(project), _data_files(project)
+    versions, files = _versions(project), tables.data_files(project)
 
     planned = _undo(project, "{run: last, dry_run: true}")
     assert "Dry run: nothing was changed." in planned.output
@@ -170,7 +169,7 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     count = broken_at["writes"]
     assert count >= 13
     assert _state(project) == before
-    assert _data_files(project) <= files
+    assert tables.data_files(project) <= files
     retention = project.sql("show tblproperties {schema}.documented")
     assert ("delta.deletedFileRetentionDuration", "interval 11 days") in map(tuple, retention)
 

@@ -1,0 +1,20 @@
+"""Results of a benchmark: as JSON, and as a report in Markdown that is also printed."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).with_name("results")
+
+
+def publish(folder: Path, name: str, about: dict[str, Any], report: Callable[..., str]) -> None:
+    """Writes ``name``.json and .md; the report is made of ``about`` with date and machine."""
+    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    about = {"date": time.strftime("%Y-%m-%d"), "machine": machine, **about}
+    (folder / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    text = report(about)
+    (folder / f"{name}.md").write_text(text)
+    print(text)
