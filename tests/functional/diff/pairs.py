@@ -188,12 +188,14 @@ def histories(draw: st.DrawFn) -> History:
     if mapping:
         properties["delta.columnMapping.mode"] = "name"
     pairs = ", ".join(f"'{k}' = '{v}'" for k, v in properties.items())
-    state = State(columns, _rows(draw, columns, 6))
+    state = State(columns, _rows(draw, columns, 2, 8))
     states = [state]
     statements = [
         f"create table TABLE using delta tblproperties ({pairs}) as " + select(columns, state.rows)
     ]
-    for _ in range(draw(st.integers(2, 5))):
+    wanted = draw(st.integers(3, 6))
+    while len(states) < wanted:
+        # One that does nothing in this state is drawn again.
         made = _step(draw, states, mapping, pairs)
         if made:
             statements.append(made[0])
@@ -201,9 +203,9 @@ def histories(draw: st.DrawFn) -> History:
     return History(properties, tuple(states), tuple(statements))
 
 
-def _rows(draw: st.DrawFn, columns: Mapping[str, str], count: int) -> tuple[Row, ...]:
+def _rows(draw: st.DrawFn, columns: Mapping[str, str], low: int, high: int) -> tuple[Row, ...]:
     row = st.fixed_dictionaries({n: st.sampled_from(TYPES[t]) for n, t in columns.items()})
-    return tuple(draw(st.lists(row, max_size=count)))
+    return tuple(draw(st.lists(row, min_size=low, max_size=high)))
 
 
 def _step(
@@ -211,7 +213,7 @@ def _step(
 ) -> tuple[str, State] | None:
     """A statement that commits, and the state after it."""
     now = states[-1]
-    value = draw(st.sampled_from(TYPES["int"]))
+    value = draw(st.sampled_from([*TYPES["int"], *[row["id"] for row in now.rows] * 2]))
     matching = [row for row in now.rows if row["id"] == value]
     chosen = draw(
         st.sampled_from(
@@ -234,13 +236,9 @@ def _step(
     where = f"where id <=> {literal(value, 'int')}"
     values = [n for n in now.columns if n not in ("id", "k")]
     if chosen == "insert":
-        rows = _rows(draw, now.columns, 3)
-        if rows:
-            return f"insert into TABLE {select(now.columns, rows)}", replace(
-                now, rows=now.rows + rows
-            )
+        rows = _rows(draw, now.columns, 1, 3)
+        return f"insert into TABLE {select(now.columns, rows)}", replace(now, rows=now.rows + rows)
     elif chosen == "delete" and matching:
-        rows = tuple(row for row in now.rows if row not in matching)
         return f"delete from TABLE {where}", replace(now, rows=_without(now.rows, value))
     elif chosen == "update" and matching and values:
         name = draw(st.sampled_from(values))
@@ -250,7 +248,7 @@ def _step(
         return f"update TABLE set `{name}` = {text} {where}", replace(now, rows=rows)
     elif chosen in ("overwrite", "replace"):
         rows = tuple(draw(st.permutations(now.rows))) if draw(st.booleans()) else ()
-        rows = rows or _rows(draw, now.columns, 6)
+        rows = rows or _rows(draw, now.columns, 0, 6)
         begin = (
             "insert overwrite TABLE"
             if chosen == "overwrite"
@@ -286,8 +284,10 @@ def _without(rows: Sequence[Row], value: Any) -> tuple[Row, ...]:
 
 @st.composite
 def questions(draw: st.DrawFn, states: Sequence[State]) -> Question:
-    versions = st.integers(0, len(states) - 1)
-    before, after = draw(versions), draw(versions)
+    before = draw(st.integers(0, len(states) - 1))
+    # A version and itself is worth a question now and then.
+    others = [n for n in range(len(states)) if n != before]
+    after = draw(st.sampled_from([*others * 9, before]))
     one, other = states[before], states[after]
     common = [n for n in other.columns if n in one.columns]
     keys = draw(st.sampled_from([(), ("id",), ("id", "k"), ("k",)]))
