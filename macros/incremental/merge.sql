@@ -69,9 +69,9 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endmacro %}
 
 {#
-    The batch, without the rows that are in the target as they are, if those are to be skipped and
-    the condition of the update does not do: without deletion vectors Delta rewrites a file, and
-    commits, for a match that updates nothing.
+    The batch, without the rows of which all matches are in the target as they are, if those are to be
+    skipped and the condition of the update does not do: without deletion vectors Delta rewrites a file,
+    and commits, for a match that updates nothing.
 #}
 {% macro _merge_source(target, batch, settings, unchanged) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
@@ -79,10 +79,20 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
         {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}
-    {%- set same = dbt_delta._same_keys(settings) + dbt_delta._bounds(batch, dest) -%}
+    {%- set on = dbt_delta._same_keys(settings) + dbt_delta._bounds(batch, dest) -%}
+    {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
+    {%- set keys, same = [], [] -%}
+    {%- for key in settings.unique_key -%}
+        {%- set column = source ~ '.' ~ dbt_delta._quoted(key) -%}
+        {%- do keys.append(column ~ ' as __dbt_key_' ~ loop.index) -%}
+        {%- do same.append(column ~ ' <=> __dbt_same.__dbt_key_' ~ loop.index) -%}
+    {%- endfor -%}
     {{- return(
         '(\n    select ' ~ source ~ '.* from ' ~ batch.from ~ ' as ' ~ source
-        ~ '\n    left anti join ' ~ target.name ~ ' as ' ~ dest
-        ~ '\n    on ' ~ (same + unchanged) | join('\n        and ') ~ '\n)'
+        ~ '\n    left anti join (\n        select ' ~ keys | join(', ') ~ '\n        from ' ~ batch.from ~ ' as ' ~ source
+        ~ '\n        inner join ' ~ target.name ~ ' as ' ~ dest
+        ~ '\n        on ' ~ on | join('\n            and ') ~ '\n        group by all'
+        ~ '\n        having every(' ~ (unchanged | join(' and ') or 'true') ~ ')'
+        ~ '\n    ) as __dbt_same\n    on ' ~ same | join(' and ') ~ '\n)'
     ) -}}
 {%- endmacro %}

@@ -300,10 +300,32 @@ def test_rows_that_did_not_change_are_not_written(project: Project) -> None:
                 **skip,
                 matched_condition="DBT_INTERNAL_SOURCE.id > 0",
             ),
+            **{
+                f"several_{kind}": model(
+                    values("id, v", "1, 'a'", "1, 'b'", "2, 'c'", "2, 'c'"),
+                    values("id, v", "1, 'a'", "2, 'c'"),
+                    **config,
+                    **skip,
+                )
+                for kind, config in {"vectors": {}, "copied": copied}.items()
+            },
+            "outside_copied": model(
+                values("id, v", "1, 'a'", "2, 'b'"),
+                values("id, v", "1, 'a'", "2, 'b'"),
+                **copied,
+                **skip,
+                incremental_predicates=["DBT_INTERNAL_DEST.id > 1"],
+            ),
         },
     )
     project.dbt("run")
     project.dbt("run")
+    for kind in ("vectors", "copied"):
+        # A row that equals one of its matches still updates the others.
+        assert tuples(project, f"several_{kind}") == [(1, "a"), (1, "a"), (2, "c"), (2, "c")]
+        assert metrics(project, f"several_{kind}")["numTargetRowsUpdated"] == 1
+    # A row outside the predicates is none that a row of the batch can be equal to.
+    assert tuples(project, "outside_copied") == [(1, "a"), (1, "a"), (2, "b")]
     assert versions(project, both) == {name: 0 if name.startswith("same") else 1 for name in both}
     assert versions(project, ["excluded", "vectors_off_later"]) == {
         "excluded": 0,

@@ -1,6 +1,8 @@
 """The text of the incremental strategies, and what their configuration refuses."""
 
 import datetime as dt
+import random
+import sqlite3
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,7 +128,7 @@ def test_unchanged_rows_are_left_out_without_deletion_vectors(macros) -> None:
     assert "left anti join" not in with_vectors
     assert "when matched and not (" in with_vectors
     plain = package.get_merge_sql({**TARGET, "properties": ""}, batch(), found)
-    assert "left anti join `s`.`t`" in plain
+    assert "left anti join (" in plain
 
 
 @pytest.mark.parametrize(
@@ -257,3 +259,53 @@ def test_has_clause(macros, config: dict[str, Any], has: bool) -> None:
 def test_missing_feature(macros, type: str, properties: str, feature: str | None) -> None:
     found = load(macros)._missing_feature(type, {"properties": properties}, {"properties": {}})
     assert found == feature
+
+
+@pytest.mark.parametrize(
+    ("condition", "same"),
+    [
+        ("a > 1", "a > 1"),
+        ("a between 1 and 2", " (a >= 1 and a <= 2) "),
+        ("`a b` NOT Between f(1, 2) and 2 or x", " (`a b` < f(1, 2) or `a b` > 2) or x"),
+        ("a between 1 -- low\nand 2", " (a >= 1 and a <= 2) "),
+        ("x = 'a between 1 and 2'", "x = 'a between 1 and 2'"),
+    ],
+)
+def test_between(macros, condition: str, same: str) -> None:
+    found = macros()._without_between(condition)
+    assert " ".join(found.split()) == " ".join(same.split())
+
+
+def test_a_condition_without_between_means_the_same(macros) -> None:
+    draw = random.Random(1)
+
+    def number(depth: int) -> str:
+        one = draw.choice(["a", "b", "null", str(draw.randrange(4)), "max(a, b)"])
+        return one if depth == 0 or draw.random() < 0.6 else f"({number(depth - 1)} + {one})"
+
+    def condition(depth: int) -> str:
+        if depth and draw.random() < 0.6:
+            one, other = condition(depth - 1), condition(depth - 1)
+            return draw.choice(
+                [
+                    f"({one} or {other})",
+                    f"{one} and {other}",
+                    f"not {one}",
+                    f"case when {one} then {other} else {condition(depth - 1)} end",
+                    f"(({one}) = ({other}))",
+                ]
+            )
+        negation = draw.choice(["", "NOT ", "not\n"])
+        return f"{number(1)} {negation}between {number(1)} and {number(1)}"
+
+    remade = macros()._without_between
+    database = sqlite3.connect(":memory:")
+    rows = [(a, b) for a in (None, 0, 1, 2, 3) for b in (None, 0, 1, 2, 3)]
+    database.execute("create table t (a, b)")
+    database.executemany("insert into t values (?, ?)", rows)
+    for _ in range(500):
+        text = condition(3)
+        made = remade(text)
+        assert "between" not in made.lower()
+        found = [database.execute(f"select {c} from t").fetchall() for c in (text, made)]
+        assert found[0] == found[1], (text, made)
