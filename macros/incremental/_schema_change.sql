@@ -60,51 +60,45 @@
     {{- return(texts | join(', ')) -}}
 {%- endmacro %}
 
-{# What Delta would refuse after other changes were made, and the property that allows it. #}
+{# What Delta would refuse after other changes were made, all of it, each with the property that allows it. #}
 {% macro _refuse_impossible(changes, target, layout) -%}
     {%- set fixed = target.partitions + target.clustering -%}
     {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
         or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
     {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
+    {%- set texts = [] -%}
     {%- for change in changes -%}
-        {%- set described = dbt_delta._described_changes([change]) -%}
-        {%- set place = ' of ' ~ target.name ~ ': ' -%}
-        {%- set kept = '. Nothing was changed. ' -%}
+        {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, target, layout) -%}
+        {%- set problem, way_out = none, none -%}
         {%- if change.kind == 'drop' and change.path | join('.') | lower in fixed | map('lower') | list -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ 'the table is partitioned or clustered by it' ~ kept
-                ~ 'Keep the column, or rebuild with --full-refresh.'
-            ) -%}
+            {%- set problem = 'the table is partitioned or clustered by it' -%}
+            {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and not mapped -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ "Delta drops columns only with column mapping" ~ kept
-                ~ "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
-                ~ 'keep the column, or rebuild with --full-refresh.'
-            ) -%}
-        {%- elif change.kind != 'drop' and dbt_delta._missing_feature(change.type, target, layout) -%}
-            {%- set feature = dbt_delta._missing_feature(change.type, target, layout) -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ 'the table does not have the feature ' ~ feature ~ kept
-                ~ "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
-                ~ 'cast the column, or rebuild with --full-refresh.'
-            ) -%}
+            {%- set problem = 'Delta drops columns only with column mapping' -%}
+            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
+                ~ 'keep the column, or rebuild with --full-refresh.' -%}
+        {%- elif feature is not none -%}
+            {%- set problem = 'the table does not have the feature ' ~ feature -%}
+            {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ 'it has no type' ~ kept ~ 'Write cast(null as <type>).'
-            ) -%}
+            {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
         {%- elif change.kind == 'retype' and not dbt_delta._widens(change.was, change.type) -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ 'Delta widens numbers and dates, nothing else' ~ kept
-                ~ 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.'
-            ) -%}
+            {%- set problem = 'Delta widens numbers and dates, nothing else' -%}
+            {%- set way_out = 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'retype' and not widening -%}
-            {%- do dbt_delta._refuse(
-                described ~ place ~ 'Delta changes types only with type widening' ~ kept
-                ~ "Add tblproperties {'delta.enableTypeWidening': 'true'} to the model, "
-                ~ 'cast the column, or rebuild with --full-refresh.'
+            {%- set problem = 'Delta changes types only with type widening' -%}
+            {%- set way_out = "Add tblproperties {'delta.enableTypeWidening': 'true'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.' -%}
+        {%- endif -%}
+        {%- if problem is not none -%}
+            {%- do texts.append(
+                dbt_delta._described_changes([change]) ~ ' of ' ~ target.name ~ ': ' ~ problem
+                ~ '. Nothing was changed. ' ~ way_out
             ) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- if texts -%}{%- do dbt_delta._refuse(texts | join('\n')) -%}{%- endif -%}
 {%- endmacro %}
 
 {# The table feature that a type needs and that the table will not have; Delta switches none on. #}
