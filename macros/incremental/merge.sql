@@ -24,14 +24,16 @@
 {%- if settings.skip_unchanged and unchanged -%}
     {%- do matched.append('not (' ~ unchanged | join(' and ') ~ ')') -%}
 {%- endif -%}
+{%- set is_updated = updated and settings.unique_key and not settings.skip_matched -%}
+{%- set updates = matched | join(' and ') if is_updated else 'false' -%}
 merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
 using {{ dbt_delta._marked(
-    target, dbt_delta._merge_source(target, batch, settings, unchanged), settings.unique_key, marker
+    target, dbt_delta._merge_source(target, batch, settings, updates), settings.unique_key, marker
 ) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
-{%- if updated and settings.unique_key and not settings.skip_matched %}
-when matched{{ ' and ' ~ matched | join(' and ') if matched }} then
+{%- if is_updated %}
+when matched{{ ' and ' ~ updates if updates }} then
     update set {{ updated | join(', ') }}
 {%- endif %}
 {%- if not settings.skip_not_matched %}
@@ -69,11 +71,11 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endmacro %}
 
 {#
-    The batch, without the rows of which all matches are in the target as they are, if those are to be
-    skipped and the condition of the update does not do: without deletion vectors Delta rewrites a file,
-    and commits, for a match that updates nothing.
+    The batch, without the rows that have matches and update none of them, if such are to be skipped and
+    the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
+    for a match that updates nothing.
 #}
-{% macro _merge_source(target, batch, settings, unchanged) -%}
+{% macro _merge_source(target, batch, settings, updates) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
         or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
         {{- return(batch.from) -}}
@@ -92,7 +94,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
         ~ '\n    left anti join (\n        select ' ~ keys | join(', ') ~ '\n        from ' ~ batch.from ~ ' as ' ~ source
         ~ '\n        inner join ' ~ target.name ~ ' as ' ~ dest
         ~ '\n        on ' ~ on | join('\n            and ') ~ '\n        group by all'
-        ~ '\n        having every(' ~ (unchanged | join(' and ') or 'true') ~ ')'
+        ~ '\n        having bool_or(' ~ updates ~ ') is not true'
         ~ '\n    ) as __dbt_same\n    on ' ~ same | join(' and ') ~ '\n)'
     ) -}}
 {%- endmacro %}
