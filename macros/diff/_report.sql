@@ -63,17 +63,9 @@
     as GitHub's limit of 65,536 characters allows.
 #}
 {% macro _diff_markdown(reports) -%}
-    {%- set parts = [
-        '| table | rows before | rows after | added | removed | changed | schema changes | |',
-        '|---|--:|--:|--:|--:|--:|--:|---|',
-    ] -%}
-    {%- for line in dbt_delta._summary_lines(reports) -%}
-        {%- set cells = [] -%}
-        {%- for name in dbt_delta._summary_headings() -%}
-            {%- do cells.append(dbt_delta._markdown_cell(dbt_delta._cell(line[name]))) -%}
-        {%- endfor -%}
-        {%- do parts.append('| ' ~ cells | join(' | ') ~ ' |') -%}
-    {%- endfor -%}
+    {%- set parts = dbt_delta._markdown_table(
+        dbt_delta._summary_headings(), dbt_delta._summary_lines(reports)
+    ).splitlines() -%}
     {%- set at = namespace(size=parts | join('\n') | length, left=0) -%}
     {%- for report in reports if report.samples or report.schema -%}
         {%- set lines = ['', '#### ' ~ report.name, '', report.before ~ ' → ' ~ report.after, ''] -%}
@@ -98,6 +90,24 @@
     {%- endfor -%}
     {%- if at.left -%}{%- do parts.append('\n… and ' ~ at.left ~ ' lines more') -%}{%- endif -%}
     {{- return((parts | join('\n'))[:65000]) -}}
+{%- endmacro %}
+
+{# Lines under their headings as a table; numbers to the right. #}
+{% macro _markdown_table(headings, lines) -%}
+    {%- set titles, rules = [], [] -%}
+    {%- for heading in headings -%}
+        {%- do titles.append(heading | replace('_', ' ')) -%}
+        {%- do rules.append('--:' if lines | map(attribute=heading) | select('number') | list else '---') -%}
+    {%- endfor -%}
+    {%- set parts = ['| ' ~ titles | join(' | ') ~ ' |', '|' ~ rules | join('|') ~ '|'] -%}
+    {%- for line in lines -%}
+        {%- set cells = [] -%}
+        {%- for heading in headings -%}
+            {%- do cells.append(dbt_delta._markdown_cell(dbt_delta._cell(line[heading]))) -%}
+        {%- endfor -%}
+        {%- do parts.append('| ' ~ cells | join(' | ') ~ ' |') -%}
+    {%- endfor -%}
+    {{- return(parts | join('\n')) -}}
 {%- endmacro %}
 
 {% macro _markdown_cell(text) -%}

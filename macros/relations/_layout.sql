@@ -104,6 +104,10 @@
         {%- do dbt_delta._refuse("tblproperties is " ~ given ~ "; it takes a mapping such as {key: value}.") -%}
     {%- endif -%}
     {%- set properties = {} -%}
+    {%- for name, key in {'auto_compact': 'autoCompact', 'optimize_write': 'optimizeWrite'}.items()
+        if format == 'delta' and config.get(name) is not none -%}
+        {%- do properties.update({'delta.autoOptimize.' ~ key: dbt_delta._flag(name)}) -%}
+    {%- endfor -%}
     {%- for key, value in given.items() if not key.startswith('delta.constraints.') -%}
         {%- set name = key[6:] if format == 'delta' and key.lower().startswith('delta.') else none -%}
         {%- set known = dbt_delta._known_property(name) if name is not none else none -%}

@@ -62,11 +62,15 @@
 
 {# Commits that change nothing which anybody reads. #}
 {% macro _is_upkeep(commit) -%}
-    {%- set properties = fromjson(commit.parameters.get('properties') or '{}', {}) -%}
-    {{- return(
-        commit.operation in dbt_delta._upkeep_operations()
-        or (commit.operation == 'SET TBLPROPERTIES' and properties.keys() | list == ['comment'])
-    ) -}}
+    {%- if commit.operation not in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES') -%}
+        {{- return(commit.operation in dbt_delta._upkeep_operations()) -}}
+    {%- endif -%}
+    {%- set harmless = ['comment'] + dbt_delta._retention_properties().keys() | list -%}
+    {%- for key in fromjson(commit.parameters.get('properties') or '[]', [])
+        if key not in harmless and not key.startswith('dbt_delta.') -%}
+        {{- return(false) -}}
+    {%- endfor -%}
+    {{- return(true) -}}
 {%- endmacro %}
 
 {# A change of columns that gave them comments only: the types are those of the version before. #}

@@ -1,6 +1,6 @@
-"""``./run build`` and ``./run replay``: land, build, answer, in one process and one Spark driver.
+"""``./run build``, ``replay`` and ``nightly``: land, build, answer or maintain, in one process.
 
-dbt itself cannot land files, and each dbt command of its own would start Spark anew.
+dbt itself cannot land files, and each dbt command of its own would start a Spark driver anew.
 """
 
 import argparse
@@ -56,6 +56,19 @@ class Build:
     def show_answers(self) -> None:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
 
+    def nightly(self) -> None:
+        """Builds, tests and maintains; a build that failed keeps nobody from maintaining.
+
+        Raises:
+            SystemExit: the first of them that failed; dbt has said why.
+        """
+        failure: SystemExit | None = None
+        try:
+            self.until(None)
+        except SystemExit as error:
+            failure = error
+        _require(self._dbt.invoke(["--quiet", "run-operation", "maintain"]), failure)
+
     def _batches(self, landed: str) -> list[str]:
         """Which microbatches to build: dbt counts them back from today, the data is of 2013."""
         is_built = _mark().is_file() and _mark().read_text() == landed
@@ -83,8 +96,10 @@ def _fingerprint(landing: Path) -> str:
     return f"{len(files)} {sum(f.st_size for f in files)} {max(f.st_mtime_ns for f in files)}\n"
 
 
-def _require(result: Any) -> None:
+def _require(result: Any, earlier: SystemExit | None = None) -> None:
     """Ends the process with dbt's own exit code (1 a model or test, 2 an error) on failure."""
+    if earlier is not None:
+        raise earlier
     if result.success:
         return
     if result.exception is not None:
@@ -130,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     build = commands.add_parser("build", help="land everything, build, show answers")
     replay = commands.add_parser("replay", help="play the year night by night")
     replay.add_argument("--step", choices=["month", "week", "day"], default="month")
+    commands.add_parser("nightly", help="land everything, build, maintain")
     for command in (build, replay):
         command.add_argument("--until", type=_date, metavar="DATE", help="stop after this delivery")
     return parser
@@ -139,6 +155,9 @@ def main(arguments: list[str]) -> None:
     options, dbt_arguments = _parser().parse_known_args(arguments)
     os.chdir(project_dir())
     build = Build(dbt_arguments)
+    if options.command == "nightly":
+        build.nightly()
+        return
     if options.command == "build":
         build.until(options.until)
     else:

@@ -11,7 +11,15 @@ from dbt_common.tests import enable_test_caching
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
-QUICK_FOLDERS = ("diff", "incremental", "relations", "seeds", "snapshots", "time_travel")
+QUICK_FOLDERS = (
+    "diff",
+    "incremental",
+    "maintenance",
+    "relations",
+    "seeds",
+    "snapshots",
+    "time_travel",
+)
 # Minutes each. Started first, none is left to one process while the other has nothing to do.
 LONG_FILES = (
     "test_incremental_oracle.py",
@@ -19,6 +27,8 @@ LONG_FILES = (
     "test_reference.py",
     "test_incremental_kill.py",
     "test_diff_oracle.py",
+    "test_maintenance_oracle.py",
+    "test_maintenance_plan.py",
     "test_time_travel_undo.py",
 )
 

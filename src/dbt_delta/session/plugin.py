@@ -10,7 +10,7 @@ from typing import Any
 from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.plugins.manager import dbtPlugin
-from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import catalog, tags
 
@@ -53,6 +53,7 @@ def install() -> None:
     _read_seeds()
     _select_nodes()
     _find_folders()
+    _catch_errors()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
 
@@ -229,6 +230,19 @@ def _find_folders() -> None:
         folders.drop(session(self), path)
 
     _give_macros(dbt_delta_folders, dbt_delta_has_commits, dbt_delta_drop_folder)
+
+
+def _catch_errors() -> None:
+    """``adapter.dbt_delta_attempt(sql)``: Jinja has no way to go on after an error."""
+
+    def dbt_delta_attempt(self: Any, sql: str) -> tuple[str, Any]:
+        """Runs a statement: the first line of the error it ended in, if any, and its rows."""
+        try:
+            return "", self.execute(sql, fetch=True)[1]
+        except DbtRuntimeError as error:
+            return str(error.msg).strip().partition("\n")[0], None
+
+    _give_macros(dbt_delta_attempt)
 
 
 def _compare_event_times_as_timestamps() -> None:

@@ -9,9 +9,11 @@ _CONFLICT = re.compile(
     r"^\[(DELTA_CONCURRENT_(?!TRANSACTION)\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED)\b"
 )
 # Statements of one commit, whose outcome follows from the tables as they are when it runs. RESTORE
-# is not: it would take back what the other writer has just committed.
+# is not: it would take back what the other writer has just committed. OPTIMIZE changes no row.
 _ONE_COMMIT = re.compile(
-    r"(insert|merge|delete|update|create\s+or\s+replace\s+table|replace\s+table)\b", re.IGNORECASE
+    r"(insert|merge|delete|update|create\s+or\s+replace\s+table|replace\s+table"
+    r"|optimize|reorg\s+table)\b",
+    re.IGNORECASE,
 )
 _COMMENTS = re.compile(r"(\s+|/\*.*?\*/|--[^\n]*(\n|$))*", re.DOTALL)
 

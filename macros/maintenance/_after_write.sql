@@ -1,0 +1,33 @@
+{#
+    OPTIMIZE of a model with zorder or liquid_clustered_by after its commit, where it is due: looked at
+    after each rebuild that wrote several files, and after each tenth commit. What fails is a warning.
+#}
+{% macro _optimize_after_write(layout) -%}
+    {%- set zorder = dbt_delta._names(config.get('zorder')) -%}
+    {%- if layout.format != 'delta' or not (layout.clustering or zorder) or dbt_delta._is_skipped(model)
+        or load_result('main').response.rows_affected == '0' -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- set commit, thresholds = dbt_delta._commits(this, 1)[0], dbt_delta._thresholds(model) -%}
+    {%- if 'AS SELECT' in commit.operation -%}
+        {%- set files = dbt_delta._metric(commit, ['numFiles']) or 0 -%}
+        {%- set bytes = dbt_delta._metric(commit, ['numOutputBytes']) or 0 -%}
+        {%- if files < 2 or (files < thresholds.min_small_files and bytes < thresholds.small_file_bytes) -%}
+            {{- return(none) -}}
+        {%- endif -%}
+    {%- elif commit.version % 10 -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- set table = {
+        'relation': this, 'node': model, 'thresholds': thresholds, 'zorder': zorder, 'pins': [], 'steps': [],
+        'location': dbt_delta._plain_location(dbt_delta._describe(this).location),
+    } -%}
+    {%- do dbt_delta._read_states([table]) -%}
+    {%- if table.state is not none -%}{%- do dbt_delta._add_rewrites(table) -%}{%- endif -%}
+    {%- for step in table.steps if step.kind in ('cluster', 'zorder') -%}
+        {%- set taken = dbt_delta._take_upkeep(step) -%}
+        {%- if taken.problem -%}
+            {%- do exceptions.warn('OPTIMIZE of ' ~ dbt_delta._bare(this) ~ ' failed: ' ~ taken.problem) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

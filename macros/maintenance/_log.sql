@@ -1,0 +1,398 @@
+{#
+    The state of Delta tables as their logs have it, of all in three statements or four: no data file
+    is opened, no table loaded. Takes tables as _catalog_tables gives them; of each, `state` becomes
+    {version, configuration, columns, partitions, clustering, parts, gone, claims, commits, operations},
+    or none where the log cannot be read:
+    - `parts`: for each partition {values, files, bytes, small_files, small_bytes, rows, deleted_rows,
+      deleted_bytes, unclustered_files, unclustered_bytes, unsorted_files, unsorted_bytes} of the newest
+      version; deleted_bytes is that of files of which deletion vectors hide rows;
+    - `gone`: {time, bytes} of files that left the table, by the hour;
+    - `claims`: {time, relation} of files that left the table and that a shallow clone of it has still,
+      with the time of the oldest;
+    - `commits`: the time of each version in the log; `operations`: the last commit of each operation;
+    - `now`: the server's time.
+    Times are milliseconds since 1970.
+#}
+{% macro _read_states(tables) -%}
+    {%- for table in tables -%}{%- do table.update({'id': loop.index0, 'state': none}) -%}{%- endfor -%}
+    {%- set logs = dbt_delta._readable_logs(tables) -%}
+    {%- if not logs -%}{{- return('') -}}{%- endif -%}
+    {%- for row in run_query(dbt_delta._states_sql(tables, logs, dbt_delta._checkpoints(logs))).rows -%}
+        {%- set table = tables[row['id'] | int] -%}
+        {%- if table.state is none -%}
+            {%- do table.update({'state': {
+                'version': none, 'configuration': {}, 'columns': [], 'partitions': [], 'clustering': [],
+                'parts': [], 'gone': [], 'claims': [], 'commits': {}, 'operations': {}, 'now': row['now'] | int,
+            }}) -%}
+        {%- endif -%}
+        {%- do dbt_delta._take_row(table.state, row, tables) -%}
+    {%- endfor -%}
+    {%- for table in tables if table.state is not none -%}
+        {%- do dbt_delta._name_columns(table.state) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _take_row(state, row, tables) -%}
+    {%- set kind, key = row['kind'], row['key'] -%}
+    {%- if kind == 'live' -%}
+        {%- set part = {'values': fromjson(key)} -%}
+        {%- for name in (
+            'files', 'bytes', 'small_files', 'small_bytes', 'rows', 'deleted_rows', 'deleted_bytes',
+            'unclustered_files', 'unclustered_bytes', 'unsorted_files', 'unsorted_bytes',
+        ) -%}
+            {%- do part.update({name: (row[name] or 0) | int}) -%}
+        {%- endfor -%}
+        {%- do state.parts.append(part) -%}
+    {%- elif kind == 'gone' -%}
+        {%- do state.gone.append({'time': row['time'] | int, 'bytes': (row['bytes'] or 0) | int}) -%}
+    {%- elif kind == 'claim' -%}
+        {%- do state.claims.append({'time': row['time'] | int, 'relation': tables[key | int].relation}) -%}
+    {%- elif kind == 'operation' -%}
+        {%- do state.operations.update({key: fromjson(row['text'])}) -%}
+        {%- for commit in fromjson(row['commits']) -%}
+            {%- do state.commits.update({commit.version | int: commit.time | int}) -%}
+        {%- endfor -%}
+        {%- do state.update({'version': state.commits.keys() | max}) -%}
+    {%- elif kind == 'clustering' -%}
+        {%- do state.update({'clustering': fromjson(row['text']).get('clusteringColumns', [])}) -%}
+    {%- else -%}
+        {%- set about = fromjson(row['text']) -%}
+        {%- do state.update({
+            'configuration': about.get('configuration', {}),
+            'partitions': about.get('partitionColumns', []),
+            'columns': fromjson(about.schemaString).fields,
+        }) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# With column mapping the log has other names for columns; those of the schema take their place. #}
+{% macro _name_columns(state) -%}
+    {%- set names = {} -%}
+    {%- for column in state.columns -%}
+        {%- do names.update({column.metadata.get('delta.columnMapping.physicalName', column.name): column.name}) -%}
+    {%- endfor -%}
+    {%- for part in state.parts -%}
+        {%- set values = {} -%}
+        {%- for name, value in part['values'].items() -%}
+            {%- do values.update({names.get(name, name): value}) -%}
+        {%- endfor -%}
+        {%- do part.update({'values': values}) -%}
+    {%- endfor -%}
+    {%- set clustering = [] -%}
+    {%- for path in state.clustering -%}
+        {%- do clustering.append(([names.get(path[0], path[0])] + path[1:]) | join('.')) -%}
+    {%- endfor -%}
+    {%- do state.update({'clustering': clustering}) -%}
+{%- endmacro %}
+
+{#
+    The logs of tables, those of one warehouse as one: {parent, tables}. Spark reads no path of which
+    nothing is there, so they are tried first.
+#}
+{% macro _readable_logs(tables) -%}
+    {%- set parents = {} -%}
+    {%- for table in tables -%}
+        {%- do parents.setdefault(dbt_delta._warehouse(table), []).append(table) -%}
+    {%- endfor -%}
+    {%- set logs = [] -%}
+    {%- for parent, found in parents.items() -%}
+        {%- set log = {'parent': parent, 'tables': found} -%}
+        {%- if dbt_delta._succeeds(
+            'count(*)', 'select 1 from text.' ~ dbt_delta._log_files(log, '*.json') ~ ' limit 0'
+        ) -%}
+            {%- do logs.append(log) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(logs) -}}
+{%- endmacro %}
+
+{# The folder of a table's schema's folder. #}
+{% macro _warehouse(table) -%}
+    {{- return(table.location.rpartition('/')[0].rpartition('/')[0]) -}}
+{%- endmacro %}
+
+{# Files in the logs of several tables as Spark reads them. #}
+{% macro _log_files(log, names) -%}
+    {%- set paths = [] -%}
+    {%- for table in log.tables -%}
+        {%- do paths.append(dbt_delta._plain_glob(dbt_delta._log_folder(log, table)) ~ names) -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._any_path(log.parent, paths)) -}}
+{%- endmacro %}
+
+{% macro _log_folder(log, table) -%}
+    {{- return(table.location[log.parent | length + 1:] ~ '/_delta_log/') -}}
+{%- endmacro %}
+
+{# `/parent/{a/x,b/y}`: a path cannot begin with the brace. #}
+{% macro _any_path(parent, paths) -%}
+    {{- return(dbt_delta._quoted(dbt_delta._plain_glob(parent) ~ '/{' ~ paths | join(',') ~ '}')) -}}
+{%- endmacro %}
+
+{# A path of which no character stands for others. #}
+{% macro _plain_glob(path) -%}
+    {{- return(modules.re.sub('([][{}*?,\\\\])', '\\\\\\1', path)) -}}
+{%- endmacro %}
+
+{#
+    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file}: texts
+    for FROM and for the path of the checkpoint. One of Delta's second format names the files, in a folder
+    beside it, that hold the rest.
+#}
+{% macro _checkpoints(logs, always=false) -%}
+    {%- set listings = [] -%}
+    {%- for log in logs -%}
+        {%- do listings.append('select path from binaryFile.' ~ dbt_delta._log_files(
+            log, '{00000000000000000000.json,*.checkpoint*.parquet}'
+        )) -%}
+    {%- endfor -%}
+    {%- set paths = run_query(listings | join('\nunion all\n')).columns[0].values() -%}
+    {%- set sources = [] -%}
+    {%- for log in logs -%}
+        {%- set files = [] -%}
+        {%- for table in log.tables -%}
+            {%- set names = [] -%}
+            {%- for path in paths if path.startswith(table.location ~ '/_delta_log/') -%}
+                {%- do names.append(path.rpartition('/')[2]) -%}
+            {%- endfor -%}
+            {%- set folder = dbt_delta._log_folder(log, table) -%}
+            {%- for name in dbt_delta._newest_checkpoint(names, always) -%}
+                {%- do files.append(dbt_delta._plain_glob(folder ~ name)) -%}
+                {%- if name.count('.') == 3 -%}
+                    {%- set parts = [] -%}
+                    {%- for row in run_query(
+                        'select sidecar.path as name from parquet.'
+                        ~ dbt_delta._any_path(log.parent, [dbt_delta._plain_glob(folder ~ name)]) ~ ' where sidecar is not null'
+                    ).rows -%}
+                        {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
+                    {%- endfor -%}
+                    {%- if parts -%}
+                        {%- do sources.append({
+                            'from': 'parquet.' ~ dbt_delta._any_path(log.parent, parts),
+                            'file': dbt_delta._literal(table.location ~ '/_delta_log/' ~ name),
+                        }) -%}
+                    {%- endif -%}
+                {%- endif -%}
+            {%- endfor -%}
+        {%- endfor -%}
+        {%- if files -%}
+            {%- do sources.append({
+                'from': 'parquet.' ~ dbt_delta._any_path(log.parent, files), 'file': '_metadata.file_path',
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(sources) -}}
+{%- endmacro %}
+
+{#
+    The files of the newest whole checkpoint: `n.checkpoint.parquet`, all parts of
+    `n.checkpoint.1.3.parquet`, or `n.checkpoint.<id>.parquet`; none where the log has version 0, unless always.
+#}
+{% macro _newest_checkpoint(names, always) -%}
+    {%- set newest = namespace(version='', files=[]) -%}
+    {%- if always or '00000000000000000000.json' not in names -%}
+        {%- for name in names | sort if name.endswith('.parquet') -%}
+            {%- set steps = name.split('.') -%}
+            {%- set files = [name] -%}
+            {%- if steps | length == 5 -%}
+                {%- set files = [] -%}
+                {%- for other in names if other.startswith(steps[0]) and other.endswith('.' ~ steps[3] ~ '.parquet') -%}
+                    {%- do files.append(other) -%}
+                {%- endfor -%}
+            {%- endif -%}
+            {%- if steps[0] > newest.version and (steps | length < 5 or files | length == steps[3] | int) -%}
+                {%- set newest.version, newest.files = steps[0], files -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(newest.files) -}}
+{%- endmacro %}
+
+{# Each row of a checkpoint as the line of a log that says the same. #}
+{% macro _checkpoint_lines(source) -%}
+    {%- set columns = dbt_delta._columns_of('select * from ' ~ source.from) -%}
+    {%- set wanted = {
+        'add': ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'deletionVector', 'clusteringProvider'],
+        'remove': ['path', 'deletionTimestamp', 'size', 'deletionVector'],
+        'metaData': ['schemaString', 'partitionColumns', 'configuration'],
+        'domainMetadata': ['domain', 'configuration', 'removed'],
+    } -%}
+    {%- set actions = [] -%}
+    {%- for column in columns if column.name in wanted -%}
+        {%- set fields = [] -%}
+        {%- for field in dbt_delta._struct_fields(column.type) if field.name in wanted[column.name] -%}
+            {%- do fields.append(column.name ~ '.' ~ field.name) -%}
+        {%- endfor -%}
+        {%- do actions.append('struct(' ~ fields | join(', ') ~ ') as ' ~ column.name) -%}
+    {%- endfor -%}
+    {{- return(
+        'select ' ~ source.file ~ ' as file, to_json(struct(' ~ actions | join(', ') ~ ')) as value from ' ~ source.from
+    ) -}}
+{%- endmacro %}
+
+{# A path in a log as the catalog has it: not encoded, with one slash after file:. #}
+{% macro _plain_path(path) -%}
+    {{- return(
+        "regexp_replace(url_decode(replace(" ~ path ~ ", '+', '%2B')), '^file:/+', 'file:/')"
+    ) -}}
+{%- endmacro %}
+
+{# The files of tables and what else the logs say last, as the CTEs of a statement, the last being `files`. #}
+{% macro _files_sql(tables, logs, checkpoints) -%}
+    {%- set lines, known, sorted = [], [], tables | selectattr('zorder') | list -%}
+    {%- for log in logs -%}
+        {%- do lines.append(
+            'select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')
+        ) -%}
+        {%- for table in log.tables -%}
+            {%- do known.append('(' ~ [
+                table.id, dbt_delta._literal(table.location), table.thresholds.small_file_bytes,
+                dbt_delta._literal(tojson(table.zorder)),
+            ] | join(', ') ~ ')') -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for source in checkpoints -%}{%- do lines.append(dbt_delta._checkpoint_lines(source)) -%}{%- endfor %}
+with logs as (
+    {{ lines | join('\n    union all\n    ') }}
+),
+tables (id, location, small, zorder) as (
+    values {{ known | join(', ') }}
+),
+lines as (
+    select
+        tables.*,
+        bigint(regexp_extract(logs.file, '/([0-9]{20})[.][^/]*$', 1)) as version,
+        from_json(
+            logs.value,
+            'add struct<path string, partitionValues map<string, string>, size bigint, modificationTime bigint,
+                stats string, deletionVector struct<pathOrInlineDv string, offset int, cardinality bigint>,
+                clusteringProvider string>,
+            remove struct<path string, deletionTimestamp bigint, size bigint,
+                deletionVector struct<pathOrInlineDv string, offset int, cardinality bigint>>,
+            metaData struct<schemaString string, partitionColumns array<string>, configuration map<string, string>>,
+            domainMetadata struct<domain string, configuration string, removed boolean>,
+            commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
+                operationParameters map<string, string>, operationMetrics map<string, string>>'
+        ) as line
+    from logs
+    inner join tables
+        on {{ dbt_delta._plain_path("regexp_extract(logs.file, '^(.*)/_delta_log/', 1)") }} = tables.location
+    where logs.file rlike '/[0-9]{20}([.]json|[.]checkpoint[.].*)$'
+),
+actions as (
+    select
+        id, location, small, version,
+        line.add.path is not null as is_live,
+        case
+            when coalesce(line.add.path, line.remove.path) is not null then 'file'
+            when line.metaData.schemaString is not null then 'about'
+            when line.domainMetadata.domain = 'delta.clustering' then 'clustering'
+            when line.commitInfo.operation is not null then 'operation'
+        end as kind,
+        coalesce(
+            {{ dbt_delta._plain_path('coalesce(line.add.path, line.remove.path)') }}, line.commitInfo.operation, ''
+        ) as key,
+        coalesce(line.add.deletionVector, line.remove.deletionVector) as vector,
+        coalesce(line.add.size, line.remove.size) as size,
+        coalesce(line.add.modificationTime, line.remove.deletionTimestamp) as time,
+        line.add.clusteringProvider is not null as is_clustered,
+        line.add.partitionValues as part,
+        bigint(get_json_object(line.add.stats, '$.numRecords')) as row_count,
+        line.add.deletionVector.cardinality as deleted_rows,
+        case
+            when line.metaData.schemaString is not null then to_json(line.metaData)
+            when line.domainMetadata.domain is not null and not line.domainMetadata.removed
+                then line.domainMetadata.configuration
+            when line.commitInfo.operation is not null then to_json(line.commitInfo)
+        end as text,
+        coalesce(line.commitInfo.inCommitTimestamp, line.commitInfo.timestamp) as committed_at,
+        {% if sorted -%}
+            coalesce(max(line.commitInfo.operationParameters['zOrderBy'] = zorder) over (partition by id, version), false)
+        {%- else -%} false {%- endif %} as is_sorted
+    from lines
+),
+-- A file with a new deletion vector leaves the table and comes back in one commit.
+latest as (
+    select
+        id, location, small, kind, key,
+        max_by(struct(is_live, size, time, is_clustered, part, row_count, deleted_rows, text), version) as last,
+        max(is_live and is_sorted) as is_sorted,
+        to_json(array_agg(if(kind = 'operation', struct(version, committed_at as time), null))) as commits
+    from actions
+    where kind is not null
+    group by id, location, small, kind, key, vector.pathOrInlineDv, vector.offset
+),
+paths as (
+    select
+        id, small, kind, key,
+        max_by(last, last.is_live) as last, max(is_sorted) as is_sorted, max(commits) as commits
+    from latest
+    group by id, small, kind, key
+),
+-- The files of other tables that a shallow clone has are claimed there.
+claims as (
+    select inline(filter(array(
+        struct(paths.id, paths.kind, paths.key, paths.small, paths.last, paths.is_sorted, paths.commits, int(null) as claimant),
+        struct(
+            owners.id, paths.kind, substring(paths.key, length(owners.location) + 2) as key, paths.small,
+            paths.last, paths.is_sorted, paths.commits, paths.id as claimant
+        )
+    ), one -> one.id is not null))
+    from paths
+    left join tables as owners
+        on paths.kind = 'file' and paths.last.is_live and paths.key rlike '^[A-Za-z][A-Za-z0-9+.-]*:/'
+        and startswith(paths.key, owners.location || '/')
+),
+files as (
+    select
+        id, key, max(small) as small, max(is_sorted) as is_sorted, max(commits) as commits,
+        first(last) filter (where claimant is null) as own,
+        max(claimant) as claimant, min(last.time) filter (where claimant is not null) as claimed_time,
+        case
+            when kind != 'file' then kind
+            when max(last.is_live) filter (where claimant is null) then 'live'
+            when max(claimant) is not null then 'claim'
+            else 'gone'
+        end as kind
+    from claims
+    group by id, claims.kind, key
+)
+{%- endmacro %}
+
+{% macro _removable_sql(table, time) -%}
+{%- set log = {'parent': dbt_delta._warehouse(table), 'tables': [table]} -%}
+{{ dbt_delta._files_sql([table], [log], dbt_delta._checkpoints([log])) }}
+select key as path from files where kind = 'gone' and own.time < {{ time | int }} order by key
+{%- endmacro %}
+
+{% macro _states_sql(tables, logs, checkpoints) -%}
+{{ dbt_delta._files_sql(tables, logs, checkpoints) }}
+select
+    id,
+    kind,
+    case kind
+        when 'live' then to_json(
+            map_from_entries(array_sort(map_entries(own.part))), map('ignoreNullFields', 'false')
+        )
+        when 'gone' then string(own.time div 3600000)
+        when 'claim' then string(claimant)
+        else key
+    end as key,
+    count(*) as files,
+    sum(own.size) as bytes,
+    count_if(own.size < small) as small_files,
+    sum(own.size) filter (where own.size < small) as small_bytes,
+    sum(own.row_count) as rows,
+    sum(own.deleted_rows) as deleted_rows,
+    sum(own.size) filter (where own.deleted_rows > 0) as deleted_bytes,
+    count_if(not own.is_clustered) as unclustered_files,
+    sum(own.size) filter (where not own.is_clustered) as unclustered_bytes,
+    count_if(not is_sorted) as unsorted_files,
+    sum(own.size) filter (where not is_sorted) as unsorted_bytes,
+    coalesce(min(claimed_time), max(own.time)) as time,
+    max(own.text) as text,
+    max(commits) as commits,
+    unix_millis(current_timestamp()) as now
+from files
+group by all
+{%- endmacro %}

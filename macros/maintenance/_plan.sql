@@ -1,0 +1,177 @@
+{#
+    What is worth doing for each Delta table of the selected nodes, as its log has it: tables as
+    _catalog_tables gives them, with `floor` and `steps`: {table, kind, do, why, sql, bytes, gain, parts}.
+    `bytes` are those that the step writes at most; `gain` in bytes that readers need no longer read or
+    that become free, a file counted as the four megabytes that opening it costs Spark.
+#}
+{% macro _plan(select, state, macro) -%}
+    {%- set nodes = [] -%}
+    {%- for node in dbt_delta._selected_nodes(select, state, macro) if node.config.materialized != 'view' -%}
+        {%- do nodes.append(node) -%}
+    {%- endfor -%}
+    {%- set tables = dbt_delta._catalog_tables(nodes) -%}
+    {%- do dbt_delta._read_states(tables) -%}
+    {%- set planned = [] -%}
+    {%- for table in tables if table.node is not none -%}
+        {%- do table.update({'steps': [], 'floor': none}) -%}
+        {%- if table.state is not none -%}
+            {%- do table.update({'floor': dbt_delta._floor(table)}) -%}
+            {%- if not dbt_delta._is_skipped(table.node) -%}
+                {%- do dbt_delta._add_rewrites(table) -%}
+            {%- endif -%}
+            {%- do dbt_delta._add_vacuum(table) -%}
+        {%- endif -%}
+        {%- do planned.append(table) -%}
+    {%- endfor -%}
+    {{- return(planned) -}}
+{%- endmacro %}
+
+{# As in dbt-databricks, a model or a variable may keep OPTIMIZE away. #}
+{% macro _is_skipped(node) -%}
+    {%- set given = [
+        node.config.get('skip_optimize'), var('databricks_skip_optimize', none), var('DATABRICKS_SKIP_OPTIMIZE', none),
+    ] -%}
+    {%- for value in given if (value | string | lower) in ('true', '1', 'yes', 'on') -%}
+        {{- return(true) -}}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{#
+    Steps that write files anew: an order where there is one, which leaves nothing else to do; or fewer
+    files, and no deleted rows.
+#}
+{% macro _add_rewrites(table) -%}
+    {%- set limits, state = table.thresholds, table.state -%}
+    {%- set orders, small, deleted = [], [], [] -%}
+    {%- set order = 'unclustered' if state.clustering else 'unsorted' if table.zorder else none -%}
+    {%- for part in state.parts -%}
+        {%- set files, bytes = part.get((order or '') ~ '_files', 0), part.get((order or '') ~ '_bytes', 0) -%}
+        {%- set after = (part.small_bytes / limits.target_file_bytes) | round(0, 'ceil') -%}
+        {%- if part.files > 1 and bytes >= limits.unordered_share * part.bytes
+            and (files >= limits.min_small_files or bytes >= limits.small_file_bytes) -%}
+            {%- do orders.append(part) -%}
+        {%- else -%}
+            {%- if part.small_files >= limits.min_small_files and after <= part.small_files / 2 -%}
+                {%- do small.append(part) -%}
+            {%- endif -%}
+            {%- if part.deleted_rows and part.deleted_rows >= limits.deleted_share * part.rows -%}
+                {%- do deleted.append(part) -%}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set name = dbt_delta._named(table.relation) -%}
+    {%- if order == 'unclustered' -%}
+        {%- for part in orders -%}
+            {#- OPTIMIZE of a clustered table takes all files that are not of a large cluster. -#}
+            {%- do dbt_delta._add_step(table, 'cluster', 'optimize ' ~ name, orders, part.bytes,
+                part.unclustered_bytes + 4194304 * part.small_files,
+                dbt_delta._share(part.unclustered_bytes, part.bytes) ~ ' of the bytes are not clustered by '
+                ~ state.clustering | join(', ')) -%}
+        {%- endfor -%}
+    {%- else -%}
+        {%- for parts in dbt_delta._chunks(orders) -%}
+            {%- do dbt_delta._add_step(table, 'zorder',
+                'optimize ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where ') ~ ' zorder by ('
+                ~ dbt_delta._quoted_paths(table.zorder) ~ ')',
+                parts, parts | sum(attribute='bytes'),
+                parts | sum(attribute='unsorted_bytes') + 4194304 * parts | sum(attribute='small_files'),
+                dbt_delta._share(parts | sum(attribute='unsorted_bytes'), parts | sum(attribute='bytes'))
+                ~ ' of the bytes are not ordered by ' ~ table.zorder | join(', ')) -%}
+        {%- endfor -%}
+        {%- for parts in dbt_delta._chunks(small) -%}
+            {%- do dbt_delta._add_step(table, 'compact',
+                'optimize ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where '),
+                parts, parts | sum(attribute='small_bytes'), 4194304 * parts | sum(attribute='small_files'),
+                '{:,}'.format(parts | sum(attribute='small_files')) ~ ' files are smaller than '
+                ~ limits.small_file_mb ~ ' MB') -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- for parts in dbt_delta._chunks(deleted) -%}
+        {%- do dbt_delta._add_step(table, 'purge',
+            'reorg table ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where ') ~ ' apply (purge)',
+            parts, parts | sum(attribute='deleted_bytes'),
+            (parts | sum(attribute='bytes') * parts | sum(attribute='deleted_rows')
+                / [1, parts | sum(attribute='rows')] | max) | int,
+            dbt_delta._share(parts | sum(attribute='deleted_rows'), parts | sum(attribute='rows'))
+            ~ ' of the rows in the files are deleted') -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _add_vacuum(table) -%}
+    {%- set bytes = dbt_delta._reclaimable(table) -%}
+    {%- set live = table.state.parts | sum(attribute='bytes') -%}
+    {%- do table.update({'reclaimable': bytes}) -%}
+    {%- if bytes and bytes >= table.thresholds.reclaimable_share * live and not table.floor.blocked -%}
+        {%- do dbt_delta._add_step(table, 'vacuum', none, table.state.parts, 0, bytes,
+            dbt_delta._bytes(bytes) ~ ' left the table more than ' ~ dbt_delta._hours_text(table.floor.hours) ~ ' ago') -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Bytes of files that left the table before the floor and that no VACUUM has removed yet. #}
+{% macro _reclaimable(table) -%}
+    {%- set state = table.state -%}
+    {%- set start, end = state.operations.get('VACUUM START'), state.operations.get('VACUUM END') -%}
+    {%- set removed = namespace(until=0) -%}
+    {%- if start and end and end.timestamp >= start.timestamp -%}
+        {%- set about = start.operationParameters -%}
+        {%- set removed.until = start.timestamp
+            - (about.get('specifiedRetentionMillis') or about.get('defaultRetentionMillis') or 0) | int -%}
+    {%- endif -%}
+    {%- set limit = state.now - table.floor.hours * 3600000 -%}
+    {%- set total = namespace(bytes=0) -%}
+    {%- for gone in state.gone if removed.until < gone.time < limit -%}
+        {%- set total.bytes = total.bytes + gone.bytes -%}
+    {%- endfor -%}
+    {{- return(total.bytes) -}}
+{%- endmacro %}
+
+{% macro _add_step(table, kind, sql, parts, bytes, gain, why) -%}
+    {%- set some = ' in {:,} of {:,} partitions'.format(parts | length, table.state.parts | length)
+        if table.state.partitions and kind != 'vacuum' else '' -%}
+    {%- do table.steps.append({
+        'table': table, 'kind': kind, 'sql': sql, 'bytes': bytes, 'gain': gain, 'why': why ~ some,
+        'partitions': parts | map(attribute='values') | list if table.state.partitions and kind != 'vacuum' else [],
+    }) -%}
+{%- endmacro %}
+
+{# Partitions, the most to gain first, in lists that a predicate can name. #}
+{% macro _chunks(parts) -%}
+    {%- set ordered = parts | sort(attribute='files', reverse=true) -%}
+    {%- set chunks = [] -%}
+    {%- for chunk in ordered | batch(100) -%}{%- do chunks.append(chunk) -%}{%- endfor -%}
+    {{- return(chunks) -}}
+{%- endmacro %}
+
+{# A predicate of certain partitions; empty text where they are all. #}
+{% macro _parts_sql(state, parts, begin) -%}
+    {%- if parts | length == state.parts | length -%}{{- return('') -}}{%- endif -%}
+    {%- set texts = [] -%}
+    {%- for part in parts -%}
+        {%- set equal = [] -%}
+        {%- for name, value in part['values'].items() -%}
+            {%- do equal.append(
+                dbt_delta._quoted(name) ~ (' is null' if value is none else ' = ' ~ dbt_delta._literal(value))
+            ) -%}
+        {%- endfor -%}
+        {%- do texts.append('(' ~ equal | join(' and ') ~ ')') -%}
+    {%- endfor -%}
+    {{- return(begin ~ texts | join(' or ')) -}}
+{%- endmacro %}
+
+{% macro _share(part, whole) -%}
+    {{- return(('%.0f' % (100 * part / ([1, whole] | max))) ~ ' %') -}}
+{%- endmacro %}
+
+{# A number of bytes as people read it. #}
+{% macro _bytes(count) -%}
+    {%- for unit, size in (('GB', 1000000000), ('MB', 1000000), ('kB', 1000)) if count >= size -%}
+        {{- return('{:,.1f} '.format(count / size) ~ unit) -}}
+    {%- endfor -%}
+    {{- return(count ~ ' bytes') -}}
+{%- endmacro %}
+
+{# A number of files with its noun. #}
+{% macro _files(count) -%}
+    {{- return('1 file' if count == 1 else '{:,} files'.format(count)) -}}
+{%- endmacro %}

@@ -1,0 +1,98 @@
+{#
+    Does what maintenance_plan says: what writes files first, the most gain for a byte written before
+    others, then VACUUM. A step for which the budget is too small is left for the next call; one that
+    fails is told, and the others follow.
+#}
+{% macro maintain(select=none, state=none, budget_gb=none, budget_minutes=none, dry_run=false) -%}
+    {%- for name, value in {'budget_gb': budget_gb, 'budget_minutes': budget_minutes}.items() -%}
+        {%- if value is not none and (value is not number or value is boolean or value < 0) -%}
+            {%- do dbt_delta._refuse('maintain has ' ~ name ~ " '" ~ value ~ "'. Give a number.") -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set began = modules.datetime.datetime.now() -%}
+    {%- set tables = dbt_delta._plan(select, state, 'maintain') -%}
+    {%- set steps = dbt_delta._ordered_steps(tables) -%}
+    {%- if not steps -%}
+        {%- do print('Nothing is worth doing in ' ~ tables | length ~ ' tables.') -%}
+    {%- endif -%}
+    {%- set at = namespace(bytes=0, done=0, left=0, failed=[]) -%}
+    {%- if not dry_run -%}
+        {%- for table in tables if table.state is not none -%}
+            {%- do dbt_delta._put_back_retention(table) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- for step in steps -%}
+        {%- set name = dbt_delta._bare(step.table.relation) -%}
+        {%- set line = loop.index ~ ' of ' ~ steps | length ~ ' ' ~ step.kind ~ ' ' ~ name ~ ': ' ~ step.why -%}
+        {%- set minutes = (modules.datetime.datetime.now() - began).total_seconds() / 60 -%}
+        {%- if (budget_gb is not none and at.bytes + step.bytes > budget_gb * 1000000000)
+            or (budget_minutes is not none and minutes >= budget_minutes) -%}
+            {%- set at.left = at.left + 1 -%}
+            {%- do print(line ~ ' (left for the next call: ' ~ dbt_delta._bytes(step.bytes) ~ ')') -%}
+        {%- elif dry_run -%}
+            {%- set at.bytes = at.bytes + step.bytes -%}
+            {%- do print(line ~ ' (dry run: ' ~ dbt_delta._bytes(step.bytes) ~ ')') -%}
+        {%- else -%}
+            {%- set taken = dbt_delta._take_upkeep(step) -%}
+            {%- set at.bytes = at.bytes + (0 if taken.problem else step.bytes) -%}
+            {%- if taken.problem and not taken.is_conflict -%}
+                {%- do at.failed.append(name) -%}
+            {%- endif -%}
+            {%- do print(line ~ ' ... ' ~ (
+                ('skipped: ' if taken.is_conflict else 'failed: ') ~ taken.problem if taken.problem else taken.done
+            ) ~ ' [' ~ '%.1f' % taken.seconds ~ 's]') -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for table in tables if table.state is none -%}
+        {%- do print(dbt_delta._bare(table.relation) ~ ': its log cannot be read') -%}
+        {%- do at.failed.append(dbt_delta._bare(table.relation)) -%}
+    {%- endfor -%}
+    {%- if at.left -%}
+        {%- do print(at.left ~ ' of ' ~ steps | length ~ ' steps were left: the budget was too small.') -%}
+    {%- endif -%}
+    {%- if dry_run and steps -%}{%- do print('Dry run: nothing was changed.') -%}{%- endif -%}
+    {%- if at.failed -%}
+        {%- do dbt_delta._refuse(
+            'maintain failed for ' ~ at.failed | unique | join(', ') ~ '; the reasons stand above.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# All steps in the order in which they are worth doing; those of one table in that of its plan. #}
+{% macro _ordered_steps(tables) -%}
+    {%- set rewrites, vacuums = [], [] -%}
+    {%- for table in tables -%}
+        {%- for step in table.steps -%}
+            {%- do step.update({'worth': step.gain / ([step.bytes, 1048576] | max)}) -%}
+            {%- do (vacuums if step.kind == 'vacuum' else rewrites).append(step) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(
+        rewrites | sort(attribute='worth', reverse=true) | list + vacuums | sort(attribute='gain', reverse=true) | list
+    ) -}}
+{%- endmacro %}
+
+{# Takes a step: {done, problem, is_conflict, seconds}. Who loses against another writer four times is skipped. #}
+{% macro _take_upkeep(step) -%}
+    {%- set began = modules.datetime.datetime.now() -%}
+    {%- set taken = {'done': '', 'problem': '', 'is_conflict': false} -%}
+    {%- if step.kind == 'vacuum' -%}
+        {%- do taken.update(dbt_delta._vacuum(step.table, step.table.floor.hours, 'full')) -%}
+    {%- else -%}
+        {%- set sizes = {
+            'spark.databricks.delta.optimize.minFileSize': step.table.thresholds.small_file_bytes,
+            'spark.databricks.delta.optimize.maxFileSize': step.table.thresholds.target_file_bytes,
+        } -%}
+        {%- for key, value in sizes.items() -%}{%- do run_query('set ' ~ key ~ ' = ' ~ value) -%}{%- endfor -%}
+        {%- do taken.update({'problem': dbt_delta._attempt(step.sql).problem}) -%}
+        {%- for key in sizes -%}{%- do run_query('reset ' ~ key) -%}{%- endfor -%}
+        {%- if not taken.problem -%}
+            {%- do taken.update({'done': dbt_delta._rewritten(step.table.relation, step.table.state.version)}) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- do taken.update({
+        'is_conflict': modules.re.search('DELTA_(CONCURRENT_|METADATA_CHANGED|PROTOCOL_CHANGED)', taken.problem) is not none,
+        'seconds': (modules.datetime.datetime.now() - began).total_seconds(),
+    }) -%}
+    {{- return(taken) -}}
+{%- endmacro %}

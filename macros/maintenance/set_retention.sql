@@ -1,0 +1,41 @@
+{#
+    How long the versions of a table can be read and restored: both properties that say so, in one
+    statement, as Delta refuses a log that is shorter than its files.
+#}
+{% macro set_retention(relation, days, log_days=none, dry_run=false) -%}
+    {%- if not execute -%}{{- return('') -}}{%- endif -%}
+    {%- set relation = dbt_delta._relation_given(relation, 'set_retention') -%}
+    {%- set log_days = [30, days] | max if log_days is none and days is number else log_days -%}
+    {%- for name, value in {'days': days, 'log_days': log_days}.items() -%}
+        {%- if value is not number or value is boolean or value < 0 -%}
+            {%- do dbt_delta._refuse('set_retention has ' ~ name ~ " '" ~ value ~ "'. Give a number of days.") -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if log_days < days -%}
+        {%- do dbt_delta._refuse(
+            'set_retention has days ' ~ days ~ ' and log_days ' ~ log_days
+            ~ ': a version without its log cannot be read. Give log_days of at least ' ~ days ~ '.'
+        ) -%}
+    {%- endif -%}
+    {%- set existing = dbt_delta._delta_table(relation, 'set_retention') -%}
+    {%- set wanted = {
+        'delta.deletedFileRetentionDuration': 'interval ' ~ (days * 24) | round(0, 'ceil') | int ~ ' hours',
+        'delta.logRetentionDuration': 'interval ' ~ (log_days * 24) | round(0, 'ceil') | int ~ ' hours',
+    } -%}
+    {%- set sql = dbt_delta.get_set_retention_sql(relation, wanted) -%}
+    {%- if dry_run -%}
+        {%- do log(sql ~ ' (dry run)', info=true) -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- set lacking = [] -%}
+    {%- for key, value in wanted.items() if not dbt_delta._has_property(existing.properties, key, value) -%}
+        {%- do lacking.append(key) -%}
+    {%- endfor -%}
+    {%- if lacking -%}{%- do run_query(sql) -%}{%- endif -%}
+    {%- do log(sql ~ ('' if lacking else ': it is so already'), info=true) -%}
+    {{- return('') -}}
+{%- endmacro %}
+
+{% macro get_set_retention_sql(relation, properties) -%}
+alter table {{ dbt_delta._named(relation) }} set tblproperties {{ dbt_delta._literal_pairs(properties) }}
+{%- endmacro %}

@@ -1,0 +1,145 @@
+"""After maintain, every version that is young enough reads the same rows; of random tables.
+
+Each table has old commits, whose log and files are made a month older, and young ones.
+
+    DBT_DELTA_EXAMPLES=200     tables, in projects of 6 each (default 6)
+    DBT_DELTA_SEED             which ones; see drawing.py
+"""
+
+import json
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.functional import tables
+from tests.functional.drawing import EXAMPLES, SEED
+from tests.functional.harness import Project, session
+
+SLICE, MONTH = 6, 30 * 86_400
+VARS = {
+    "dbt_delta_maintenance": {"min_small_files": 3, "reclaimable_share": 0.01},
+    "dbt_delta_clone_schemas": [],
+}
+UNBLOCKED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+Rows = Counter[tuple[Any, ...]]
+
+
+def test_no_version_inside_the_floor_changes(new_project: Callable[..., Project]) -> None:
+    for number, first in enumerate(range(0, EXAMPLES or SLICE, SLICE)):
+        project = new_project(f"slice_{number}")
+        project.sql("create schema {schema}")
+        drawn = [random.Random(f"{SEED} {first + n}") for n in range(SLICE)]
+        kept: dict[str, dict[int, Rows]] = {}
+        for n, draw in enumerate(drawn):
+            name = f"t{n}"
+            zorder = draw.choice(["", ", zorder='id'"])
+            kept[name] = _make(project, name, draw, clustered=not zorder and draw.random() < 0.4)
+            model = f"{{{{ config(materialized='table'{zorder}) }}}} select 1 as id"
+            project.write({f"models/{name}.sql": model})
+        before = tables.data_files(project)
+        project.dbt("run-operation", "maintain", vars=VARS)
+        removed = before - tables.data_files(project)
+        try:
+            session().conf.set(UNBLOCKED, "false")
+            for name, versions in kept.items():
+                for version, rows in versions.items():
+                    found = _read(project, f"{name} version as of {version}")
+                    assert found == rows, (SEED, first, name, version)
+        finally:
+            session().conf.unset(UNBLOCKED)
+        assert removed, "no file was old enough to tell"
+        versions = {name: project.version(name) for name in kept}
+        again = project.dbt("run-operation", "maintain", vars=VARS)
+        assert f"Nothing is worth doing in {len(kept)} tables." in again.output
+        assert {name: project.version(name) for name in kept} == versions
+
+
+def _make(project: Project, name: str, draw: random.Random, clustered: bool) -> dict[int, Rows]:
+    """The rows of the versions that must stay, of a table with old and young commits."""
+    partitioned = not clustered and draw.random() < 0.5
+    clause = "cluster by (id)" if clustered else "partitioned by (p)" if partitioned else ""
+    vectors = draw.choice(["true", "false"])
+    project.sql(
+        f"create table {{schema}}.{name} using delta {clause} tblproperties ("
+        f"'delta.enableDeletionVectors' = '{vectors}', 'delta.checkpointInterval' = '3') "
+        f"as {_rows(draw)}"
+    )
+    for _ in range(draw.randrange(2, 6)):
+        _change(project, name, draw, 0)
+    _age(project.warehouse / name)
+    old = project.version(name)
+    kept = {old: _read(project, name)}
+    for _ in range(draw.randrange(2, 6)):
+        _change(project, name, draw, old + 1)
+        kept[project.version(name)] = _read(project, name)
+    return kept
+
+
+def _rows(draw: random.Random) -> str:
+    low, count = draw.randrange(60), draw.randrange(1, 40)
+    files = draw.randrange(1, 5)
+    return (
+        f"select id, if(id % 7 = 0, null, int(id % 3)) as p, '{draw.random()}' as v "
+        f"from range({low}, {low + count}, 1, {files})"
+    )
+
+
+def _change(project: Project, name: str, draw: random.Random, oldest: int) -> None:
+    """A commit; a version is restored only from ``oldest`` on, as Delta blocks older ones."""
+    low = draw.randrange(60)
+    some = f"id between {low} and {low + draw.randrange(30)}"
+    table = f"{{schema}}.{name}"
+    project.sql(
+        draw.choice(
+            [
+                f"insert into {table} {_rows(draw)}",
+                f"insert into {table} {_rows(draw)}",
+                f"delete from {table} where {some}",
+                f"delete from {table} where p = {draw.randrange(3)}",
+                f"update {table} set v = 'new' where {some}",
+                f"merge into {table} as t using ({_rows(draw)}) as s on t.id = s.id and t.v < s.v "
+                "when not matched then insert *",
+                f"insert overwrite {table} {_rows(draw)}",
+                f"optimize {table}",
+                *[
+                    f"restore table {table} to version as of {version}"
+                    for version in range(oldest, project.version(name))
+                ][:1],
+            ]
+        )
+    )
+
+
+def _read(project: Project, text: str) -> Rows:
+    return Counter(tuple(row) for row in project.sql(f"select * from {{schema}}.{text}"))
+
+
+def _age(table: Path) -> None:
+    """Makes all commits and files of a table a month older."""
+    log = table / "_delta_log"
+    for path in {*log.glob("*.crc"), *log.glob("*.checkpoint*")}:
+        path.unlink()
+    (log / "_last_checkpoint").unlink(missing_ok=True)
+    for path in log.glob("*.json"):
+        lines = [_older(json.loads(line)) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for path in table.rglob("*"):
+        past = path.stat().st_mtime - MONTH
+        os.utime(path, (past, past))
+    session()._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def _older(action: Any) -> Any:
+    if isinstance(action, dict):
+        times = r"(timestamp|deletionTimestamp|modificationTime|inCommitTimestamp)"
+        return {
+            key: value - MONTH * 1000
+            if re.fullmatch(times, key) and isinstance(value, int)
+            else _older(value)
+            for key, value in action.items()
+        }
+    return action

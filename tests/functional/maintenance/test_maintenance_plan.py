@@ -1,0 +1,206 @@
+"""maintenance_plan and maintain: all that is worth doing, and nothing else."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.functional import tables
+from tests.functional.harness import QUICK, Invocation, Project
+
+# Files of a few kilobytes are what files of a few megabytes are elsewhere.
+THRESHOLDS = {"small_file_mb": 0.02, "target_file_mb": 1}
+VECTORS = "'delta.enableDeletionVectors' = 'true'"
+EXPIRED = "'delta.deletedFileRetentionDuration' = 'interval 0 seconds'"
+SMALL, BIG = "range(0, 90, 1, 9)", "range(0, 60000, 1, {n})"
+ROWS = "select id, id % 7 as v, uuid() as text from {rows}"
+
+
+def some(rows: str, n: int = 1) -> str:
+    return ROWS.format(rows=rows.format(n=n))
+
+
+def table(rows: str, clauses: str = "") -> str:
+    return f"create table {{name}} using delta {clauses} as {rows}"
+
+
+# By model: its configuration, the statements that made the table, and the steps it is due:
+# what, and in which partitions.
+BY_P = "partitioned by (p)"
+P = "select *, int(null) as p from ({one}) union all select *, 1 as p from ({other})"
+TABLES: dict[str, tuple[str, list[str], list[tuple[str, list[Any]]]]] = {
+    "tiny": ("", [table(some(SMALL))], [("compact", [])]),
+    "few": ("", [table(some("range(0, 90, 1, 7)"))], []),
+    "big": ("", [table(some(BIG, 1))], []),
+    "many_big": ("", [table(some(BIG, 8))], []),
+    "mixed": ("", [table(some(BIG, 2)), f"insert into {{name}} {some(SMALL)}"], [("compact", [])]),
+    "few_wanted": (
+        "maintenance={'min_small_files': 3}",
+        [table(some("range(0, 90, 1, 4)"))],
+        [("compact", [])],
+    ),
+    "vectors": (
+        "",
+        [
+            table(some(BIG, 1), f"tblproperties ({VECTORS})"),
+            "delete from {name} where id % 5 = 1",
+        ],
+        [("purge", [])],
+    ),
+    "vectors_few": (
+        "",
+        [table(some(BIG, 1), f"tblproperties ({VECTORS})"), "delete from {name} where id < 99"],
+        [],
+    ),
+    "skewed": (
+        "",
+        [table(P.format(one=some(SMALL), other=some(BIG, 1)), BY_P)],
+        [("compact", [{"p": None}])],
+    ),
+    "vectors_in_part": (
+        "",
+        [
+            table(
+                P.format(one=some(BIG, 1), other=some(BIG, 1)), f"{BY_P} tblproperties ({VECTORS})"
+            ),
+            "delete from {name} where p = 1 and id < 30000",
+        ],
+        [("purge", [{"p": "1"}])],
+    ),
+    "clustered": ("", [table(some(SMALL), "cluster by (id)")], [("cluster", [])]),
+    "clustered_done": ("", [table(some(BIG, 3), "cluster by (id)"), "optimize {name}"], []),
+    "clustered_nearly": (
+        "",
+        [
+            table(some(BIG, 3), "cluster by (id)"),
+            "optimize {name}",
+            f"insert into {{name}} {some(SMALL)}",
+        ],
+        [],
+    ),
+    "zorder": ("zorder='v'", [table(some(SMALL))], [("zorder", [])]),
+    "zorder_done": (
+        "zorder=['v', 'id']",
+        [table(some(BIG, 3)), "optimize {name} zorder by (v, id)"],
+        [],
+    ),
+    "zorder_other": (
+        "zorder='id'",
+        [
+            table(some(BIG, 3)),
+            "optimize {name} zorder by (v)",
+            f"insert into {{name}} {some('range(9)')}",
+        ],
+        [("zorder", [])],
+    ),
+    "zorder_in_part": (
+        "zorder='v', partition_by='p'",
+        [
+            table(P.format(one=some(BIG, 2), other=some(BIG, 2)), BY_P),
+            "optimize {name} zorder by (v)",
+            f"insert into {{name}} select *, 1 as p from ({some(BIG, 2)})",
+        ],
+        [("zorder", [{"p": "1"}])],
+    ),
+    "fresh": ("", [table("select 1 as id")], []),
+    "kept": ("", [table(some(SMALL)), "delete from {name}"], []),
+    "expired": (
+        "",
+        [table(some(BIG, 1), f"tblproperties ({EXPIRED})"), "delete from {name} where id > 9"],
+        [("vacuum", [])],
+    ),
+    "skipped": ("skip_optimize=true", [table(some(SMALL))], []),
+}
+MODEL = "{{ config(materialized='table', CONFIG) }} select 1 as id"
+NOT_PLANNED = {
+    "a_parquet": ("", ["create table {name} using parquet as select 1 as id"]),
+    "a_view": ("", ["create view {name} as select 1 as id"]),
+    "not_built": ("", []),
+}
+VARS = {"dbt_delta_maintenance": THRESHOLDS, "dbt_delta_undo_days": 0}
+
+
+@pytest.fixture(scope="module")
+def fleet(
+    tmp_path_factory: pytest.TempPathFactory, home: Path, installed_packages: Path
+) -> Project:
+    project = Project(
+        tmp_path_factory.mktemp("fleet") / "project", home, installed_packages, "fleet"
+    )
+    project.set_spark(QUICK)
+    project.sql("create schema {schema}")
+    for name, (config, statements, *_) in {**TABLES, **NOT_PLANNED}.items():
+        project.write({f"models/{name}.sql": MODEL.replace("CONFIG", config)})
+        _make(project, name, statements)
+    _make(project, "foreign", [table(some(SMALL))])
+    project.write({"models/broken.sql": MODEL.replace("CONFIG", "")})
+    _make(project, "broken", [table("select 1 as id")])
+    shutil.rmtree(project.warehouse / "broken" / "_delta_log")
+    return project
+
+
+def _make(project: Project, name: str, statements: list[str]) -> None:
+    for statement in statements:
+        project.sql(statement.replace("{name}", project.relation(name)))
+
+
+def _operation(project: Project, name: str, check: bool = True, **arguments: Any) -> Invocation:
+    return project.dbt(
+        *("--quiet", "run-operation", name, "--args", json.dumps(arguments)),
+        vars={**VARS, "dbt_delta_clone_schemas": []},
+        check=check,
+    )
+
+
+def _versions(project: Project) -> dict[str, int]:
+    return {name: project.version(name) for name in [*TABLES, "foreign"]}
+
+
+def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None:
+    versions = _versions(fleet)
+    planned = json.loads(_operation(fleet, "maintenance_plan", output="json").printed)
+    lines = {line["table"].partition(".")[2]: line for line in planned}
+    assert lines.pop("broken")["problem"] == "its log cannot be read"
+    found = {n: [(s["do"], s["partitions"]) for s in line["steps"]] for n, line in lines.items()}
+    assert found == {name: due for name, (_, _, due) in TABLES.items()}
+    for name, line in lines.items():
+        (detail,) = fleet.sql(f"describe detail {fleet.relation(name)}")
+        assert (line["files"], line["bytes"]) == (detail.numFiles, detail.sizeInBytes), name
+        (count,) = fleet.sql(f"select count(*) as n from {fleet.relation(name)}")
+        assert line["rows"] - line["deleted_rows"] == count.n, name
+        assert line["version"] == versions[name]
+    text = _operation(fleet, "maintenance_plan").printed
+    assert f"{fleet.schema}.vectors " in text
+    assert "20 % of the rows in the files are deleted" in text
+    markdown = _operation(fleet, "maintenance_plan", output="markdown").printed
+    assert markdown.splitlines()[1].startswith("|---|--:|")
+    assert _versions(fleet) == versions
+
+
+def test_maintain_does_the_plan_once(fleet: Project) -> None:
+    versions, files = _versions(fleet), tables.data_files(fleet)
+    rows = {n: sorted(tables.json_rows(fleet, [n])[n]) for n in TABLES}
+    planned = _operation(fleet, "maintain", check=False, dry_run=True).printed
+    assert "Dry run: nothing was changed." in planned
+    little = _operation(fleet, "maintain", check=False, budget_gb=0, select="tiny clustered")
+    assert "2 of 2 steps were left: the budget was too small." in little.printed
+    assert (_versions(fleet), tables.data_files(fleet)) == (versions, files)
+
+    done = _operation(fleet, "maintain", check=False)
+    due = sum(len(steps) for _, _, steps in TABLES.values())
+    assert f"{due} of {due} vacuum {fleet.schema}.expired" in done.printed
+    assert "1 file of" in done.printed.splitlines()[due - 1]
+    # What cannot be maintained is told, and did not keep the others from it.
+    assert not done.success
+    assert f"maintain failed for {fleet.schema}.broken" in done.output
+    after = _versions(fleet)
+    assert {n for n in after if after[n] != versions[n]} == {n for n in TABLES if TABLES[n][2]}
+    assert {n: sorted(tables.json_rows(fleet, [n])[n]) for n in TABLES} == rows
+    (purged,) = fleet.sql(f"describe detail {fleet.relation('vectors_in_part')}")
+    assert purged.numFiles == 2
+
+    again = _operation(fleet, "maintain", check=False)
+    assert "Nothing is worth doing in" in again.printed
+    assert _versions(fleet) == after
