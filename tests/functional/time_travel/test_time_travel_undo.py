@@ -182,9 +182,10 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
         print(f"write {step} of {count} fails", flush=True)
         broken_at.update(step=step, writes=0)
         broken = _undo(project, "{run: last}", check=False)
-        assert not broken.success
+        # Properties that the first undo had to set again may be as they should be by now.
+        assert not broken.success or broken_at["writes"] < step
         broken_at["step"] = 0
-        again = _undo(project, "{run: last}")
+        again = broken if broken.success else _undo(project, "{run: last}")
         assert _state(project) == before, (step, again.output)
         _build(project, 2)
         assert _state(project) == after
