@@ -66,11 +66,16 @@
     {%- do dbt_delta._put_back_retention(table) -%}
     {%- do dbt_delta._lend_retention(table, hours) -%}
     {%- set sql = 'vacuum ' ~ dbt_delta._named(table.relation) -%}
+    {#- Spark's default lists a folder by 10,000 tasks, which takes a minute. -#}
+    {%- set parallelism = 'spark.sql.sources.parallelPartitionDiscovery.parallelism' -%}
+    {%- set is_default = run_query('set ' ~ parallelism).rows[0][1] == '10000' -%}
+    {%- if is_default -%}{%- do run_query('set ' ~ parallelism ~ ' = 16') -%}{%- endif -%}
     {%- set problem = dbt_delta._attempt(sql ~ ' lite').problem if mode == 'lite' else 'DELTA_CANNOT_VACUUM_LITE' -%}
     {%- if 'DELTA_CANNOT_VACUUM_LITE' in problem -%}
         {#- The log no longer has all that left the table since the last VACUUM. -#}
         {%- set problem = dbt_delta._attempt(sql).problem -%}
     {%- endif -%}
+    {%- if is_default -%}{%- do run_query('reset ' ~ parallelism) -%}{%- endif -%}
     {%- do dbt_delta._put_back_retention(table) -%}
     {%- set removed = namespace(text='done') -%}
     {%- for commit in dbt_delta._commits(table.relation, 5) | reverse if commit.operation == 'VACUUM START' -%}
