@@ -27,7 +27,6 @@
     {%- else -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- endif -%}
-    {%- do dbt_delta._optimize_after_write(layout) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}

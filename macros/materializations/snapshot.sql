@@ -26,7 +26,6 @@
         {%- do dbt_delta._merge_snapshot(target, batch, settings) -%}
     {%- endif -%}
     {%- do dbt_delta._drop(batch.staging) -%}
-    {%- do dbt_delta._optimize_after_write(layout) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}

@@ -22,7 +22,6 @@
     {%- else -%}
         {%- do dbt_delta._build_changed_table(this, sql, existing, layout) -%}
     {%- endif -%}
-    {%- do dbt_delta._optimize_after_write(layout) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}

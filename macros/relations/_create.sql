@@ -20,6 +20,7 @@
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
+    {%- do dbt_delta._optimize_built(layout) -%}
     {%- do dbt_delta._drop_leftovers(relation) -%}
     {%- do dbt_delta._finish_build(relation, layout) -%}
 {%- endmacro %}

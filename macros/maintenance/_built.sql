@@ -1,21 +1,17 @@
 {#
-    OPTIMIZE of a model with zorder or liquid_clustered_by after its commit, where it is due: looked at
-    after each rebuild that wrote several files, and after each tenth commit. What fails is a warning.
+    OPTIMIZE of a model with zorder or liquid_clustered_by that was just built, if it has several files.
+    What incremental runs add is left to maintain, as a look at it is dear beside them. What fails is a
+    warning.
 #}
-{% macro _optimize_after_write(layout) -%}
+{% macro _optimize_built(layout) -%}
     {%- set zorder = dbt_delta._names(config.get('zorder')) -%}
-    {%- if layout.format != 'delta' or not (layout.clustering or zorder) or dbt_delta._is_skipped(model)
-        or load_result('main').response.rows_affected == '0' -%}
+    {%- if layout.format != 'delta' or not (layout.clustering or zorder) or dbt_delta._is_skipped(model) -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set commit, thresholds = dbt_delta._commits(this, 1)[0], dbt_delta._thresholds(model) -%}
-    {%- if 'AS SELECT' in commit.operation -%}
-        {%- set files = dbt_delta._metric(commit, ['numFiles']) or 0 -%}
-        {%- set bytes = dbt_delta._metric(commit, ['numOutputBytes']) or 0 -%}
-        {%- if files < 2 or (files < thresholds.min_small_files and bytes < thresholds.small_file_bytes) -%}
-            {{- return(none) -}}
-        {%- endif -%}
-    {%- elif commit.version % 10 -%}
+    {%- set files = dbt_delta._metric(commit, ['numFiles']) or 0 -%}
+    {%- set bytes = dbt_delta._metric(commit, ['numOutputBytes']) or 0 -%}
+    {%- if files < 2 or (files < thresholds.min_small_files and bytes < thresholds.small_file_bytes) -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set table = {
