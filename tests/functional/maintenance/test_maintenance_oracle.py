@@ -2,7 +2,7 @@
 
 Each table has old commits, whose log and files are made a month older, and young ones.
 
-    DBT_DELTA_EXAMPLES=200     tables, in projects of 6 each (default 6)
+    DBT_DELTA_EXAMPLES=200     tables, in projects of 4 each (default 4)
     DBT_DELTA_SEED             which ones; see drawing.py
 """
 
@@ -19,7 +19,7 @@ from tests.functional import tables
 from tests.functional.drawing import EXAMPLES, SEED
 from tests.functional.harness import Project, session
 
-SLICE, MONTH = 6, 30 * 86_400
+SLICE, MONTH = 4, 30 * 86_400
 VARS = {
     "dbt_delta_maintenance": {"min_small_files": 3, "reclaimable_share": 0.01},
     "dbt_delta_clone_schemas": [],

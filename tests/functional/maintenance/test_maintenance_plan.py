@@ -14,7 +14,7 @@ from tests.functional.harness import QUICK, Invocation, Project
 THRESHOLDS = {"small_file_mb": 0.02, "target_file_mb": 1}
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
 EXPIRED = "'delta.deletedFileRetentionDuration' = 'interval 0 seconds'"
-SMALL, BIG = "range(0, 90, 1, 9)", "range(0, 60000, 1, {n})"
+SMALL, BIG = "range(0, 90, 1, 9)", "range(0, 6000, 1, {n})"
 ROWS = "select id, id % 7 as v, uuid() as text from {rows}"
 
 
@@ -65,7 +65,7 @@ TABLES: dict[str, tuple[str, list[str], list[tuple[str, list[Any]]]]] = {
             table(
                 P.format(one=some(BIG, 1), other=some(BIG, 1)), f"{BY_P} tblproperties ({VECTORS})"
             ),
-            "delete from {name} where p = 1 and id < 30000",
+            "delete from {name} where p = 1 and id < 3000",
         ],
         [("purge", [{"p": "1"}])],
     ),
