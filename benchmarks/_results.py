@@ -1,5 +1,6 @@
 """Results of a benchmark: as JSON, and as a report in Markdown that is also printed."""
 
+import argparse
 import json
 import os
 import time
@@ -8,6 +9,14 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_name("results")
+
+
+def parser(name: str) -> argparse.ArgumentParser:
+    """The arguments that benchmarks have in common."""
+    made = argparse.ArgumentParser(prog=f"./run bench {name}")
+    made.add_argument("--rounds", type=int, default=3)
+    made.add_argument("--results", type=Path, default=RESULTS)
+    return made
 
 
 def publish(folder: Path, name: str, about: dict[str, Any], report: Callable[..., str]) -> None:

@@ -19,10 +19,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks import _results as results
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
-from benchmarks._results import RESULTS, publish
-from tests.functional import tables
+from tests.functional.tables import data_files
 
 COLUMNS = ("id", "name", "kind", "amount", "city", "code", "day")
 ROWS = """
@@ -36,18 +36,16 @@ FEED, FILES, JOIN, READ = "feed", "no feed", "full join", "changed files"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="./run bench diff")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = results.parser("diff")
     parser.add_argument("--rows", type=int, default=6_000_000)
     parser.add_argument("--small", type=int, default=300_000)
     parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
         runs = lab.diffs(options) + lab.undo(options)
     about = {"rounds": options.rounds, "runs": runs}
-    publish(options.results, "diff", about, report)
+    results.publish(options.results, "diff", about, report)
 
 
 class Lab:
@@ -130,7 +128,7 @@ class Lab:
         runs = []
         for number in range(options.rounds):
             project.dbt("--quiet", "run", vars={"step": number + 1})
-            before = tables.data_files(project)
+            before = data_files(project)
             ran = project.dbt(
                 "--quiet", "run-operation", "undo_run", "--args", "{run: last}", vars={"step": 0}
             )
@@ -142,7 +140,7 @@ class Lab:
                     "peer": "undo",
                     "wall": spark_seconds(ran),
                     "statements": len(ran.statements),
-                    "files": len(tables.data_files(project) - before),
+                    "files": len(data_files(project) - before),
                 }
             )
             print(runs[-1], flush=True)

@@ -19,10 +19,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks import _results as results
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading, data_files, opened_files
 from benchmarks._peers import Project
-from benchmarks._results import RESULTS, publish
 
 AFTER_EACH, PLANNED, NONE = "after each run", "maintain", "none"
 LOOKUPS = 10
@@ -39,19 +39,17 @@ APPEND = """
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="./run bench maintenance")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = results.parser("maintenance")
     parser.add_argument("--appends", type=int, default=200)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--every", type=int, default=20)
     parser.add_argument("--tables", type=int, default=100)
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
         runs = lab.appends(options) + lab.plans(options)
     about = {"rounds": options.rounds, "appends": options.appends, "rows": options.rows}
-    publish(options.results, "maintenance", {**about, "runs": runs}, report)
+    results.publish(options.results, "maintenance", {**about, "runs": runs}, report)
 
 
 class Lab:

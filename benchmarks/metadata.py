@@ -10,17 +10,16 @@ Ours and stock dbt-spark take turns on one warm driver, in the same kind of sess
 are measured, as listing comes before the first model. Writes results/metadata.json and .md.
 """
 
-import argparse
 import statistics
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import _results as results
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import OURS, STOCK, Project
-from benchmarks._results import RESULTS, publish
 
 SMALL = "{{ config(materialized='table') }} select 1 as id"
 PROMISED = """
@@ -31,11 +30,9 @@ PROMISED = """
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="./run bench metadata")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = results.parser("metadata")
     parser.add_argument("--foreign", type=int, nargs="+", default=[0, 50, 200, 1000])
     parser.add_argument("--models", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
@@ -44,7 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
             *measure(lab.promises(options.models), options.rounds, "models"),
         ]
     about = {"rounds": options.rounds, "runs": runs}
-    publish(options.results, "metadata", about, report)
+    results.publish(options.results, "metadata", about, report)
 
 
 class Lab(Driver):

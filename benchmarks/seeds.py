@@ -11,7 +11,6 @@ Ours and stock take turns on one warm driver, in the same kind of session, with 
 Seconds are those of run_results: no parsing, no listing. Writes results/seeds.json and .md.
 """
 
-import argparse
 import csv
 import random
 import statistics
@@ -20,10 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import _results as results
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import OURS, STOCK, Project
-from benchmarks._results import RESULTS, publish
 from benchmarks.session import nodes_wall
 
 WORKS = ("first", "changed", "unchanged")
@@ -31,10 +30,8 @@ MANY, TOO_MANY = 1_000, 10_000
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="./run bench seeds")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = results.parser("seeds")
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 5_000, 100_000])
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     runs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +49,7 @@ def main(arguments: list[str] | None = None) -> None:
                         if number:
                             runs.append({"round": number, "rows": rows, "peer": side, **run})
     about = {"rounds": options.rounds, "runs": runs}
-    publish(options.results, "seeds", about, report)
+    results.publish(options.results, "seeds", about, report)
 
 
 def play(

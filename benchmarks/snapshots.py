@@ -10,16 +10,15 @@ The peers take turns on one warm driver and read one source. Seconds are from th
 the snapshot to its last. Writes results/snapshots.json and .md.
 """
 
-import argparse
 import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks import _results as results
 from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from benchmarks._peers import HAND, OURS, STOCK, Project
-from benchmarks._results import RESULTS, publish
 from benchmarks.session import nodes_wall
 
 COLUMNS = ("id", "name", "kind", "amount", "city", "code", "day", "at")
@@ -62,12 +61,10 @@ BY_HAND = """
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="./run bench snapshots")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = results.parser("snapshots")
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--shares", type=float, nargs="+", default=[0, 0.1, 1, 10])
     parser.add_argument("--depth", type=int, default=10)
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder), options.keys)
@@ -91,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
                 | lab.run(OURS)
             )
     about = {"rounds": options.rounds, "keys": options.keys, "runs": runs}
-    publish(options.results, "snapshots", about, report)
+    results.publish(options.results, "snapshots", about, report)
 
 
 class Lab:

@@ -91,29 +91,3 @@
     {%- if at.left -%}{%- do parts.append('\n… and ' ~ at.left ~ ' lines more') -%}{%- endif -%}
     {{- return((parts | join('\n'))[:65000]) -}}
 {%- endmacro %}
-
-{# Lines under their headings as a table; numbers to the right. #}
-{% macro _markdown_table(headings, lines) -%}
-    {%- set titles, rules = [], [] -%}
-    {%- for heading in headings -%}
-        {%- do titles.append(heading | replace('_', ' ')) -%}
-        {%- do rules.append('--:' if lines | map(attribute=heading) | select('number') | list else '---') -%}
-    {%- endfor -%}
-    {%- set parts = ['| ' ~ titles | join(' | ') ~ ' |', '|' ~ rules | join('|') ~ '|'] -%}
-    {%- for line in lines -%}
-        {%- set cells = [] -%}
-        {%- for heading in headings -%}
-            {%- do cells.append(dbt_delta._markdown_cell(dbt_delta._cell(line[heading]))) -%}
-        {%- endfor -%}
-        {%- do parts.append('| ' ~ cells | join(' | ') ~ ' |') -%}
-    {%- endfor -%}
-    {{- return(parts | join('\n')) -}}
-{%- endmacro %}
-
-{% macro _markdown_cell(text) -%}
-    {{- return(text | replace('|', '\\|') | replace('\n', ' ')) -}}
-{%- endmacro %}
-
-{% macro _markdown_code(text) -%}
-    {{- return('`` ' ~ text ~ ' ``') -}}
-{%- endmacro %}

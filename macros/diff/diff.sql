@@ -44,9 +44,8 @@
     {%- set relation = dbt_delta._relation_named(model, 'diff') -%}
     {%- do dbt_delta._delta_table(relation, 'diff') -%}
     {%- set sides = dbt_delta._version_sides(relation, from, to, 'diff') -%}
-    {%- set name = relation.schema ~ '.' ~ relation.identifier -%}
     {%- do sides.update({
-        'name': name,
+        'name': dbt_delta._bare(relation),
         'before_name': 'version ' ~ sides.from_version,
         'after_name': 'version ' ~ sides.to_version,
     }) -%}
@@ -62,7 +61,7 @@
 {%- endmacro %}
 
 {% macro _diff_of_relations(a, b, options) -%}
-    {%- set names = [a.schema ~ '.' ~ a.identifier, b.schema ~ '.' ~ b.identifier] -%}
+    {%- set names = [dbt_delta._bare(a), dbt_delta._bare(b)] -%}
     {%- set node = dbt_delta._node_of(b) or dbt_delta._node_of(a) -%}
     {{- return(dbt_delta._diff_report({
         'before': dbt_delta._named(a), 'after': dbt_delta._named(b), 'rows': {'kind': 'all'},
@@ -90,7 +89,7 @@
             {%- set report = {
                 'rows_before': before, 'rows_after': after, 'added': after or 0, 'removed': before or 0, 'changed': 0,
                 'columns': {}, 'schema': [], 'samples': [], 'unique_key': [], 'found_by': 'none',
-                'before': a.schema ~ '.' ~ a.identifier, 'after': b.schema ~ '.' ~ b.identifier,
+                'before': dbt_delta._bare(a), 'after': dbt_delta._bare(b),
                 'note': 'in neither schema' if not has_a and not has_b
                     else 'only in ' ~ (schema_a if has_a else schema_b),
             } -%}

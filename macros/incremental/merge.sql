@@ -2,10 +2,9 @@
 {% macro get_merge_sql(target, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
 {%- set marker = dbt_delta._marker(target, batch, settings) -%}
-{%- set on = dbt_delta._same_keys(settings) -%}
-{%- if marker -%}{%- do on.append(source ~ '.__dbt_matchable') -%}{%- endif -%}
-{%- do on.extend(dbt_delta._bounds(batch, dest)) -%}
-{%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
+{%- set same, limits = dbt_delta._same_keys(settings), dbt_delta._bounds(batch, dest) | list -%}
+{%- for predicate in settings.predicates -%}{%- do limits.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
+{%- set on = same + ([source ~ '.__dbt_matchable'] if marker else []) + limits -%}
 {%- set names, values, updated, unchanged = [], [], [], [] -%}
 {%- for column in batch.columns -%}
     {%- set value = dbt_delta._value(column, source) -%}
@@ -28,7 +27,7 @@
 {%- set updates = matched | join(' and ') if is_updated else 'false' -%}
 merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
 using {{ dbt_delta._marked(
-    target, dbt_delta._merge_source(target, batch, settings, updates), settings.unique_key, marker
+    target, dbt_delta._merge_source(target, batch, settings, same + limits, updates), settings.unique_key, marker
 ) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
@@ -75,14 +74,12 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
     the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
     for a match that updates nothing.
 #}
-{% macro _merge_source(target, batch, settings, updates) -%}
+{% macro _merge_source(target, batch, settings, on, updates) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
         or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
         {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}
-    {%- set on = dbt_delta._same_keys(settings) + dbt_delta._bounds(batch, dest) -%}
-    {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
     {%- set keys, same = [], [] -%}
     {%- for key in settings.unique_key -%}
         {%- set column = source ~ '.' ~ dbt_delta._quoted(key) -%}

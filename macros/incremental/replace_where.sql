@@ -27,9 +27,7 @@ insert overwrite table {{ target.name }} with (
     call to nullable on unresolved object) where the condition is one on partition columns.
 #}
 {% macro _without_between(text) -%}
-    {%- set tokens = modules.re.findall(
-        "(?s)'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`|--[^\n]*|/\\*.*?\\*/|\\w+|\\s+|.", text
-    ) -%}
+    {%- set tokens = modules.re.findall("(?s)" ~ dbt_delta._opaque_tokens() ~ "|\\w+|\\s+|.", text) -%}
     {%- set words, depths, at = [], [], namespace(depth=0, between=none) -%}
     {%- for token in tokens -%}
         {%- if token[:2] in ('--', '/*') -%}{%- do tokens.__setitem__(loop.index0, ' ') -%}{%- endif -%}

@@ -27,9 +27,14 @@
     {{- return(own + others) -}}
 {%- endmacro %}
 
+{# What the catalog has under a name of which the schema may not be there either; see _existing. #}
+{% macro _entry(relation) -%}
+    {{- return(dbt_delta._existing(relation) if relation.schema | lower in dbt_delta._schemas() else none) -}}
+{%- endmacro %}
+
 {# What the catalog has under a name that must be a Delta table. #}
 {% macro _delta_table(relation, macro) -%}
-    {%- set existing = dbt_delta._existing(relation) if relation.schema | lower in dbt_delta._schemas() else none -%}
+    {%- set existing = dbt_delta._entry(relation) -%}
     {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}
         {%- do dbt_delta._refuse(
             macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is '

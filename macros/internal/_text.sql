@@ -30,6 +30,11 @@
     {{- return(dbt_delta._quoted(relation.schema) ~ '.' ~ dbt_delta._quoted(relation.identifier)) -}}
 {%- endmacro %}
 
+{# schema.table without quotes, for messages. #}
+{% macro _bare(relation) -%}
+    {{- return(relation.schema ~ '.' ~ relation.identifier) -}}
+{%- endmacro %}
+
 {# A string as a SQL literal. Spark replaces ${..} in a statement's text, in literals too. #}
 {% macro _literal(text) -%}
     {%- set escaped = text | string | replace('\\', '\\\\') | replace("'", "\\'") -%}
@@ -71,13 +76,19 @@
     {{- return(none) -}}
 {%- endmacro %}
 
+{# A pattern of what has no structure of its own in SQL: strings, quoted names, comments; for DOTALL. #}
+{% macro _opaque_tokens() -%}
+    {{- return(
+        "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`|--[^\n]*|/\\*.*?\\*/"
+    ) -}}
+{%- endmacro %}
+
 {#
     A SELECT that can stand inside a statement: without the semicolons and comments it ends in.
     Ends in a line break, so that a comment on its last line ends there.
 #}
 {% macro _inner_sql(sql) -%}
-    {%- set tokens = "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
-        ~ "|--[^\n]*|/\\*.*?\\*/|;|\\s+|[^'\"`;/\\s-]+|." -%}
+    {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|\\s+|[^'\"`;/\\s-]+|." -%}
     {%- set end = namespace(at=0) -%}
     {%- for token in modules.re.finditer(tokens, sql, modules.re.DOTALL) -%}
         {%- set text = token.group() -%}
@@ -90,8 +101,7 @@
 
 {# The statements of a text, split at its semicolons; those in strings and comments are none. #}
 {% macro _statements(text) -%}
-    {%- set tokens = "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
-        ~ "|--[^\n]*|/\\*.*?\\*/|;|." -%}
+    {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|." -%}
     {%- set statements = [] -%}
     {%- set at = namespace(start=0) -%}
     {%- for token in modules.re.finditer(tokens, text ~ ';', modules.re.DOTALL) if token.group() == ';' -%}

@@ -4,8 +4,8 @@
     warning.
 #}
 {% macro _optimize_built(layout) -%}
-    {%- set zorder = dbt_delta._names(config.get('zorder')) -%}
-    {%- if layout.format != 'delta' or not (layout.clustering or zorder) or dbt_delta._is_skipped(model) -%}
+    {%- if layout.format != 'delta' or not (layout.clustering or config.get('zorder'))
+        or dbt_delta._is_skipped(model) -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set commit, thresholds = dbt_delta._commits(this, 1)[0], dbt_delta._thresholds(model) -%}
@@ -14,10 +14,7 @@
     {%- if files < 2 or (files < thresholds.min_small_files and bytes < thresholds.small_file_bytes) -%}
         {{- return(none) -}}
     {%- endif -%}
-    {%- set table = {
-        'relation': this, 'node': model, 'thresholds': thresholds, 'zorder': zorder, 'pins': [], 'steps': [],
-        'location': dbt_delta._plain_location(dbt_delta._describe(this).location),
-    } -%}
+    {%- set table = dbt_delta._maintained(this, dbt_delta._describe(this).location, model) -%}
     {%- do dbt_delta._read_states([table]) -%}
     {%- if table.state is not none -%}{%- do dbt_delta._add_rewrites(table) -%}{%- endif -%}
     {%- for step in table.steps if step.kind in ('cluster', 'zorder') -%}

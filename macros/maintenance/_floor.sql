@@ -8,7 +8,8 @@
     {%- set state = table.state -%}
     {#- A VACUUM that was killed has left another one. -#}
     {%- set own = fromjson(state.configuration.get('dbt_delta.retention') or 'null', none) or state.configuration -%}
-    {%- set property = dbt_delta._hours(own.get('delta.deletedFileRetentionDuration') or 'interval 7 days') -%}
+    {%- set key = 'delta.deletedFileRetentionDuration' -%}
+    {%- set property = dbt_delta._hours(own.get(key) or dbt_delta._retention_properties()[key]) -%}
     {%- set undo = var('dbt_delta_undo_days', 7) -%}
     {%- if undo is not number or undo is boolean or undo < 0 -%}
         {%- do dbt_delta._refuse(
@@ -17,7 +18,7 @@
     {%- endif -%}
     {%- set hard = namespace(hours=0, why='', blocked=none) -%}
     {%- for claim in state.claims -%}
-        {#- A file is younger as a part of the clone's than it is on disk: an hour more is on the safe side. -#}
+        {#- VACUUM begins later than the state was read: an hour more is on the safe side. -#}
         {%- set hours = dbt_delta._hours_since(state, claim.time) + 1 -%}
         {%- if hours > hard.hours -%}
             {%- set hard.hours = hours -%}
@@ -89,15 +90,4 @@
         {%- set total.hours = total.hours + count | float * sizes[unit] -%}
     {%- endfor -%}
     {{- return(total.hours) -}}
-{%- endmacro %}
-
-{# A number of hours as people say it. #}
-{% macro _hours_text(hours) -%}
-    {%- if hours >= 48 -%}{{- return(('%.1f' % (hours / 24)).rstrip('0').rstrip('.') ~ ' days') -}}{%- endif -%}
-    {{- return(('%.2f' % hours).rstrip('0').rstrip('.') ~ ' hours') -}}
-{%- endmacro %}
-
-{# schema.table without quotes, for messages. #}
-{% macro _bare(relation) -%}
-    {{- return(relation.schema ~ '.' ~ relation.identifier) -}}
 {%- endmacro %}

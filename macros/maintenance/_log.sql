@@ -120,6 +120,11 @@
     {{- return(dbt_delta._any_path(log.parent, paths)) -}}
 {%- endmacro %}
 
+{# The lines of logs, each with the path of its file. #}
+{% macro _log_lines(log) -%}
+    {{- return('select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')) -}}
+{%- endmacro %}
+
 {% macro _log_folder(log, table) -%}
     {{- return(table.location[log.parent | length + 1:] ~ '/_delta_log/') -}}
 {%- endmacro %}
@@ -241,9 +246,7 @@
 {% macro _files_sql(tables, logs, checkpoints) -%}
     {%- set lines, known, sorted = [], [], tables | selectattr('zorder') | list -%}
     {%- for log in logs -%}
-        {%- do lines.append(
-            'select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')
-        ) -%}
+        {%- do lines.append(dbt_delta._log_lines(log)) -%}
         {%- for table in log.tables -%}
             {%- do known.append('(' ~ [
                 table.id, dbt_delta._literal(table.location), table.thresholds.small_file_bytes,

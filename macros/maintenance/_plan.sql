@@ -5,25 +5,26 @@
     that become free, a file counted as the four megabytes that opening it costs Spark.
 #}
 {% macro _plan(select, state, macro) -%}
+    {%- set tables = dbt_delta._selected_tables(select, state, macro) -%}
+    {%- for table in tables if table.state is not none -%}
+        {%- do table.update({'floor': dbt_delta._floor(table)}) -%}
+        {%- if not dbt_delta._is_skipped(table.node) -%}
+            {%- do dbt_delta._add_rewrites(table) -%}
+        {%- endif -%}
+        {%- do dbt_delta._add_vacuum(table) -%}
+    {%- endfor -%}
+    {{- return(tables) -}}
+{%- endmacro %}
+
+{# The Delta tables of the selected nodes with their states. #}
+{% macro _selected_tables(select, state, macro) -%}
     {%- set nodes = [] -%}
     {%- for node in dbt_delta._selected_nodes(select, state, macro) if node.config.materialized != 'view' -%}
         {%- do nodes.append(node) -%}
     {%- endfor -%}
     {%- set tables = dbt_delta._catalog_tables(nodes) -%}
     {%- do dbt_delta._read_states(tables) -%}
-    {%- set planned = [] -%}
-    {%- for table in tables if table.node is not none -%}
-        {%- do table.update({'steps': [], 'floor': none}) -%}
-        {%- if table.state is not none -%}
-            {%- do table.update({'floor': dbt_delta._floor(table)}) -%}
-            {%- if not dbt_delta._is_skipped(table.node) -%}
-                {%- do dbt_delta._add_rewrites(table) -%}
-            {%- endif -%}
-            {%- do dbt_delta._add_vacuum(table) -%}
-        {%- endif -%}
-        {%- do planned.append(table) -%}
-    {%- endfor -%}
-    {{- return(planned) -}}
+    {{- return(tables | selectattr('node') | list) -}}
 {%- endmacro %}
 
 {# As in dbt-databricks, a model or a variable may keep OPTIMIZE away. #}
@@ -31,9 +32,7 @@
     {%- set given = [
         node.config.get('skip_optimize'), var('databricks_skip_optimize', none), var('DATABRICKS_SKIP_OPTIMIZE', none),
     ] -%}
-    {%- for value in given if (value | string | lower) in ('true', '1', 'yes', 'on') -%}
-        {{- return(true) -}}
-    {%- endfor -%}
+    {%- for value in given if dbt_delta._is_true(value) -%}{{- return(true) -}}{%- endfor -%}
     {{- return(false) -}}
 {%- endmacro %}
 
@@ -60,11 +59,11 @@
             {%- endif -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set name = dbt_delta._named(table.relation) -%}
+    {%- set relation = table.relation -%}
     {%- if order == 'unclustered' -%}
         {%- for part in orders -%}
             {#- OPTIMIZE of a clustered table takes all files that are not of a large cluster. -#}
-            {%- do dbt_delta._add_step(table, 'cluster', 'optimize ' ~ name, orders, part.bytes,
+            {%- do dbt_delta._add_step(table, 'cluster', dbt_delta.get_optimize_sql(relation), orders, part.bytes,
                 part.unclustered_bytes + 4194304 * part.small_files,
                 dbt_delta._share(part.unclustered_bytes, part.bytes) ~ ' of the bytes are not clustered by '
                 ~ state.clustering | join(', ')) -%}
@@ -72,8 +71,7 @@
     {%- else -%}
         {%- for parts in dbt_delta._chunks(orders) -%}
             {%- do dbt_delta._add_step(table, 'zorder',
-                'optimize ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where ') ~ ' zorder by ('
-                ~ dbt_delta._quoted_paths(table.zorder) ~ ')',
+                dbt_delta.get_optimize_sql(relation, dbt_delta._parts_sql(state, parts), table.zorder),
                 parts, parts | sum(attribute='bytes'),
                 parts | sum(attribute='unsorted_bytes') + 4194304 * parts | sum(attribute='small_files'),
                 dbt_delta._share(parts | sum(attribute='unsorted_bytes'), parts | sum(attribute='bytes'))
@@ -81,7 +79,7 @@
         {%- endfor -%}
         {%- for parts in dbt_delta._chunks(small) -%}
             {%- do dbt_delta._add_step(table, 'compact',
-                'optimize ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where '),
+                dbt_delta.get_optimize_sql(relation, dbt_delta._parts_sql(state, parts)),
                 parts, parts | sum(attribute='small_bytes'), 4194304 * parts | sum(attribute='small_files'),
                 '{:,}'.format(parts | sum(attribute='small_files')) ~ ' files are smaller than '
                 ~ limits.small_file_mb ~ ' MB') -%}
@@ -89,7 +87,7 @@
     {%- endif -%}
     {%- for parts in dbt_delta._chunks(deleted) -%}
         {%- do dbt_delta._add_step(table, 'purge',
-            'reorg table ' ~ name ~ dbt_delta._parts_sql(state, parts, ' where ') ~ ' apply (purge)',
+            dbt_delta.get_purge_deletion_vectors_sql(relation, dbt_delta._parts_sql(state, parts)),
             parts, parts | sum(attribute='deleted_bytes'),
             (parts | sum(attribute='bytes') * parts | sum(attribute='deleted_rows')
                 / [1, parts | sum(attribute='rows')] | max) | int,
@@ -144,7 +142,7 @@
 {%- endmacro %}
 
 {# A predicate of certain partitions; empty text where they are all. #}
-{% macro _parts_sql(state, parts, begin) -%}
+{% macro _parts_sql(state, parts) -%}
     {%- if parts | length == state.parts | length -%}{{- return('') -}}{%- endif -%}
     {%- set texts = [] -%}
     {%- for part in parts -%}
@@ -156,22 +154,5 @@
         {%- endfor -%}
         {%- do texts.append('(' ~ equal | join(' and ') ~ ')') -%}
     {%- endfor -%}
-    {{- return(begin ~ texts | join(' or ')) -}}
-{%- endmacro %}
-
-{% macro _share(part, whole) -%}
-    {{- return(('%.0f' % (100 * part / ([1, whole] | max))) ~ ' %') -}}
-{%- endmacro %}
-
-{# A number of bytes as people read it. #}
-{% macro _bytes(count) -%}
-    {%- for unit, size in (('GB', 1000000000), ('MB', 1000000), ('kB', 1000)) if count >= size -%}
-        {{- return('{:,.1f} '.format(count / size) ~ unit) -}}
-    {%- endfor -%}
-    {{- return(count ~ ' bytes') -}}
-{%- endmacro %}
-
-{# A number of files with its noun. #}
-{% macro _files(count) -%}
-    {{- return('1 file' if count == 1 else '{:,} files'.format(count)) -}}
+    {{- return(texts | join(' or ')) -}}
 {%- endmacro %}

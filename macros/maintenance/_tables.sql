@@ -1,36 +1,45 @@
 {#
-    The Delta tables of the catalog: {relation, location, node, thresholds, zorder, pins}. `node` is the
-    selected one that dbt makes the table of; tables without one, of all schemas or of those that the variable
-    dbt_delta_clone_schemas names, are here as they may be shallow clones of others. `pins`: {version, timestamp, who} of views that read the table as it was.
+    The Delta tables of the catalog, as _maintained gives them. `node` is the selected one that dbt makes
+    the table of; tables without one, of all schemas or of those that the variable
+    dbt_delta_clone_schemas names, are here as they may be shallow clones of others.
 #}
 {% macro _catalog_tables(nodes, relation=none) -%}
-    {%- set found, views = {}, [] -%}
-    {%- set wanted = (nodes + [relation] if relation else nodes) | map(attribute='schema') | map('lower') | list -%}
+    {%- set found, views, wanted, common = {}, [], {}, dbt_delta._thresholds(none) -%}
+    {%- for node in nodes -%}{%- do wanted.update({(node.schema ~ '.' ~ node.alias) | lower: node}) -%}{%- endfor -%}
+    {%- set own = (nodes + [relation] if relation else nodes) | map(attribute='schema') | map('lower') | list -%}
     {%- set others = var('dbt_delta_clone_schemas', none) -%}
     {%- set others = none if others is none else dbt_delta._names(others) | map('lower') | list -%}
-    {%- for schema in dbt_delta._schemas() if others is none or schema in wanted + others -%}
+    {%- for schema in dbt_delta._schemas() if others is none or schema in own + others -%}
         {%- for row in dbt_delta._extended_tables(schema) -%}
             {%- set about = dbt_delta._information(row['information']) -%}
             {%- if about.get('Type') == 'VIEW' -%}
                 {%- do views.append(about) -%}
             {%- elif about.get('Provider') == 'delta' and about.get('Location') -%}
-                {%- do found.update({(schema ~ '.' ~ row['tableName']) | lower: {
-                    'relation': api.Relation.create(schema=schema, identifier=row['tableName'], type='table'),
-                    'location': dbt_delta._plain_location(about.Location),
-                    'node': none, 'thresholds': dbt_delta._thresholds(none), 'zorder': [], 'pins': [],
-                }}) -%}
+                {%- set key = (schema ~ '.' ~ row['tableName']) | lower -%}
+                {%- do found.update({key: dbt_delta._maintained(
+                    api.Relation.create(schema=schema, identifier=row['tableName'], type='table'),
+                    about.Location, wanted.get(key), common
+                )}) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- for node in nodes if (node.schema ~ '.' ~ node.alias) | lower in found -%}
-        {%- do found[(node.schema ~ '.' ~ node.alias) | lower].update({
-            'node': node,
-            'thresholds': dbt_delta._thresholds(node),
-            'zorder': dbt_delta._names(node.config.get('zorder')),
-        }) -%}
-    {%- endfor -%}
     {%- for view in views -%}{%- do dbt_delta._pin(view, found) -%}{%- endfor -%}
     {{- return(found.values() | list) -}}
+{%- endmacro %}
+
+{#
+    A table to look after: {relation, location, node, thresholds, zorder, pins, steps, floor}. `pins` are
+    {version or time, who} of views that read the table as it was.
+#}
+{% macro _maintained(relation, location, node, thresholds=none) -%}
+    {{- return({
+        'relation': relation,
+        'location': dbt_delta._plain_location(location),
+        'node': node,
+        'thresholds': thresholds if node is none else dbt_delta._thresholds(node),
+        'zorder': [] if node is none else dbt_delta._names(node.config.get('zorder')),
+        'pins': [], 'steps': [], 'floor': none,
+    }) -}}
 {%- endmacro %}
 
 {# A table's location as _plain_path has those in logs. #}

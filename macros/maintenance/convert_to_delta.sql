@@ -15,8 +15,7 @@
     {%- else -%}
         {%- set relation = dbt_delta._relation_given(source, 'convert_to_delta') -%}
         {%- set name = dbt_delta._named(relation) -%}
-        {%- set existing = dbt_delta._existing(relation)
-            if relation.schema | lower in dbt_delta._schemas() else none -%}
+        {%- set existing = dbt_delta._entry(relation) -%}
         {%- set kind = none if existing is none else 'view' if existing.type == 'view' else existing.provider -%}
         {%- if kind == 'delta' -%}
             {%- do log('convert_to_delta ' ~ name ~ ': it is a Delta table already', info=true) -%}

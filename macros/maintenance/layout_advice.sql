@@ -8,7 +8,7 @@
         {%- do dbt_delta._refuse("layout_advice has output '" ~ output ~ "'. It is one of text, json.") -%}
     {%- endif -%}
     {%- set lines = [] -%}
-    {%- for table in dbt_delta._plan(select, state, 'layout_advice') if table.state is not none -%}
+    {%- for table in dbt_delta._selected_tables(select, state, 'layout_advice') if table.state is not none -%}
         {%- for advice in dbt_delta._advice(table) -%}
             {%- do lines.append(dict(advice, table=dbt_delta._bare(table.relation))) -%}
         {%- endfor -%}

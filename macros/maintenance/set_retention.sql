@@ -22,7 +22,7 @@
         'delta.deletedFileRetentionDuration': 'interval ' ~ (days * 24) | round(0, 'ceil') | int ~ ' hours',
         'delta.logRetentionDuration': 'interval ' ~ (log_days * 24) | round(0, 'ceil') | int ~ ' hours',
     } -%}
-    {%- set sql = dbt_delta.get_set_retention_sql(relation, wanted) -%}
+    {%- set sql = dbt_delta.get_set_properties_sql(relation, wanted) -%}
     {%- if dry_run -%}
         {%- do log(sql ~ ' (dry run)', info=true) -%}
         {{- return('') -}}
@@ -34,8 +34,4 @@
     {%- if lacking -%}{%- do run_query(sql) -%}{%- endif -%}
     {%- do log(sql ~ ('' if lacking else ': it is so already'), info=true) -%}
     {{- return('') -}}
-{%- endmacro %}
-
-{% macro get_set_retention_sql(relation, properties) -%}
-alter table {{ dbt_delta._named(relation) }} set tblproperties {{ dbt_delta._literal_pairs(properties) }}
 {%- endmacro %}

@@ -116,9 +116,7 @@
 {%- endmacro %}
 
 {% macro _untracked_sql(log, checkpoints, time) -%}
-    {%- set lines = [
-        'select _metadata.file_path as file, value, false as is_checkpoint from text.' ~ dbt_delta._log_files(log, '*.json')
-    ] -%}
+    {%- set lines = ['select *, false as is_checkpoint from (' ~ dbt_delta._log_lines(log) ~ ')'] -%}
     {%- for source in checkpoints -%}
         {%- do lines.append('select *, true as is_checkpoint from (' ~ dbt_delta._checkpoint_lines(source) ~ ')') -%}
     {%- endfor -%}
@@ -150,18 +148,14 @@ select count(*) as files from paths where path is not null and deleted_at >= {{ 
 #}
 {% macro _lend_retention(table, hours) -%}
     {%- if hours == table.floor.property_hours -%}{{- return('') -}}{%- endif -%}
-    {%- set now = {} -%}
-    {%- for key, default in dbt_delta._retention_properties().items() -%}
-        {%- do now.update({key: table.state.configuration.get(key)}) -%}
-    {%- endfor -%}
+    {%- set now, defaults = {}, dbt_delta._retention_properties() -%}
+    {%- for key in defaults -%}{%- do now.update({key: table.state.configuration.get(key)}) -%}{%- endfor -%}
     {%- set interval = 'interval ' ~ (hours * 3600) | round(0, 'ceil') | int ~ ' seconds' -%}
     {%- set lent = {'delta.deletedFileRetentionDuration': interval, 'dbt_delta.retention': tojson(now)} -%}
-    {%- if dbt_delta._hours(now['delta.logRetentionDuration'] or 'interval 30 days') < hours -%}
+    {%- if dbt_delta._hours(now['delta.logRetentionDuration'] or defaults['delta.logRetentionDuration']) < hours -%}
         {%- do lent.update({'delta.logRetentionDuration': interval}) -%}
     {%- endif -%}
-    {%- do run_query(
-        'alter table ' ~ dbt_delta._named(table.relation) ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(lent)
-    ) -%}
+    {%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}
     {%- do table.state.configuration.update(lent) -%}
 {%- endmacro %}
 
@@ -174,21 +168,14 @@ select count(*) as files from paths where path is not null and deleted_at >= {{ 
         {%- elif key in configuration -%}{%- do unset.append(key) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set alter = 'alter table ' ~ dbt_delta._named(table.relation) -%}
-    {%- if back -%}{%- do run_query(alter ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(back)) -%}{%- endif -%}
+    {%- if back -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, back)) -%}{%- endif -%}
     {%- set names = [] -%}
     {%- for key in unset -%}
         {%- do names.append(dbt_delta._literal(key)) -%}
         {%- do configuration.pop(key, none) -%}
     {%- endfor -%}
-    {%- do run_query(alter ~ ' unset tblproperties if exists (' ~ names | join(', ') ~ ')') -%}
+    {%- do run_query(
+        'alter table ' ~ dbt_delta._named(table.relation) ~ ' unset tblproperties if exists (' ~ names | join(', ') ~ ')'
+    ) -%}
     {%- do configuration.update(back) -%}
-{%- endmacro %}
-
-{# The properties that say how long versions can be read, with Delta's defaults. #}
-{% macro _retention_properties() -%}
-    {{- return({
-        'delta.deletedFileRetentionDuration': 'interval 7 days',
-        'delta.logRetentionDuration': 'interval 30 days',
-    }) -}}
 {%- endmacro %}

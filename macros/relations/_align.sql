@@ -27,9 +27,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- if properties -%}
-        {%- do statements.append(
-            table ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(properties)
-        ) -%}
+        {%- do statements.append(dbt_delta.get_set_properties_sql(existing.relation, properties)) -%}
     {%- endif -%}
     {%- for name in dbt_delta._surplus_checks(existing, layout) -%}
         {%- do statements.append(table ~ ' drop constraint if exists ' ~ dbt_delta._quoted(name)) -%}
@@ -93,9 +91,10 @@
 {% macro _finish_build(relation, layout) -%}
     {%- set feed = layout.properties.get('delta.enableChangeDataFeed') -%}
     {%- if feed is not none and 'delta.enableChangeDataFeed' not in dbt_delta._creation_properties(layout) -%}
-        {%- do run_query(
-            'alter table ' ~ dbt_delta._named(relation) ~ ' set tblproperties '
-            ~ dbt_delta._literal_pairs({'delta.enableChangeDataFeed': feed})
-        ) -%}
+        {%- do run_query(dbt_delta.get_set_properties_sql(relation, {'delta.enableChangeDataFeed': feed})) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{% macro get_set_properties_sql(relation, properties) -%}
+alter table {{ dbt_delta._named(relation) }} set tblproperties {{ dbt_delta._literal_pairs(properties) }}
 {%- endmacro %}

@@ -170,6 +170,10 @@
 {% macro _flag(name, default=false) -%}
     {%- set value = config.get(name) -%}
     {%- if value is none -%}{{- return(default) -}}{%- endif -%}
+    {{- return(dbt_delta._is_true(value)) -}}
+{%- endmacro %}
+
+{% macro _is_true(value) -%}
     {{- return((value | string | lower) in ('true', '1', 'yes', 'on')) -}}
 {%- endmacro %}
 

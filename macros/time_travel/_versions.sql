@@ -72,7 +72,7 @@
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
     {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
-        {%- set kept = dbt_delta._relied_properties(relation) -%}
+        {%- set kept = dict(dbt_delta._retention_properties(), **dbt_delta._relied_properties(relation)) -%}
         {%- set successor = namespace(time=commits[-1].time) -%}
         {%- for commit in commits if commit.version > version -%}
             {%- set successor.time = commit.time -%}
@@ -80,8 +80,8 @@
         {{- return(
             'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' is out of reach, replaced '
             ~ dbt_delta._age(successor.time) ~ ' ago: delta.deletedFileRetentionDuration is '
-            ~ kept.get('delta.deletedFileRetentionDuration', 'interval 7 days') ~ ', delta.logRetentionDuration '
-            ~ kept.get('delta.logRetentionDuration', 'interval 30 days')
+            ~ kept['delta.deletedFileRetentionDuration'] ~ ', delta.logRetentionDuration '
+            ~ kept['delta.logRetentionDuration']
             ~ '. Longer ones in tblproperties keep versions longer, and bring this one back if VACUUM has not '
             ~ 'removed its files.'
         ) -}}
@@ -101,4 +101,12 @@
         ~ ' >= 0 as done from (' ~ select ~ ');\nend'
     ).rows[0]['done'] -%}
     {{- return(answer | string | lower == 'true') -}}
+{%- endmacro %}
+
+{# The properties that say how long versions can be read, with Delta's defaults. #}
+{% macro _retention_properties() -%}
+    {{- return({
+        'delta.deletedFileRetentionDuration': 'interval 7 days',
+        'delta.logRetentionDuration': 'interval 30 days',
+    }) -}}
 {%- endmacro %}

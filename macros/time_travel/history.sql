@@ -96,7 +96,7 @@
 {% macro _history_line(relation, commit) -%}
     {%- set writes = commit.operation != 'MERGE' and 'numOutputRows' in commit.metrics -%}
     {{- return({
-        'table': relation.schema ~ '.' ~ relation.identifier,
+        'table': dbt_delta._bare(relation),
         'version': commit.version,
         'time': commit.time.isoformat(),
         'age': dbt_delta._age(commit.time),
@@ -113,49 +113,4 @@
         'node': commit.node,
         'run': commit.run,
     }) -}}
-{%- endmacro %}
-
-{# How long ago a time of the session's time zone was. #}
-{% macro _age(time) -%}
-    {%- if 'dbt_delta_now' not in graph -%}
-        {%- do graph.update({'dbt_delta_now': run_query('select current_timestamp() as now').rows[0]['now']}) -%}
-    {%- endif -%}
-    {%- set now = graph.dbt_delta_now -%}
-    {{- return(dbt_delta._duration((now.replace(tzinfo=none) - time.replace(tzinfo=none)).total_seconds())) -}}
-{%- endmacro %}
-
-{# Seconds in the largest whole unit. #}
-{% macro _duration(seconds) -%}
-    {%- for size, unit in ((86400, 'd'), (3600, 'h'), (60, 'min')) -%}
-        {%- if seconds >= size -%}{{- return((seconds // size) | int ~ ' ' ~ unit) -}}{%- endif -%}
-    {%- endfor -%}
-    {{- return(seconds | int ~ ' s') -}}
-{%- endmacro %}
-
-{# Lines under their headings, in columns; numbers to the right. #}
-{% macro _print_table(headings, lines) -%}
-    {%- set widths = {} -%}
-    {%- set numbers = [] -%}
-    {%- for heading in headings -%}
-        {%- set texts = [heading] -%}
-        {%- for line in lines -%}
-            {%- do texts.append(dbt_delta._cell(line[heading])) -%}
-            {%- if line[heading] is number -%}{%- do numbers.append(heading) -%}{%- endif -%}
-        {%- endfor -%}
-        {%- do widths.update({heading: texts | map('length') | max}) -%}
-    {%- endfor -%}
-    {%- for line in [none] + lines -%}
-        {%- set cells = [] -%}
-        {%- for heading in headings -%}
-            {%- set text = heading if line is none else dbt_delta._cell(line[heading]) -%}
-            {%- do cells.append(
-                text.rjust(widths[heading]) if heading in numbers else text.ljust(widths[heading])
-            ) -%}
-        {%- endfor -%}
-        {%- do print((cells | join('  ')).rstrip()) -%}
-    {%- endfor -%}
-{%- endmacro %}
-
-{% macro _cell(value) -%}
-    {{- return('' if value is none else '{:,}'.format(value) if value is number else value | string) -}}
 {%- endmacro %}

@@ -27,7 +27,7 @@
 #}
 {% macro _restore_step(relation, version, commits) -%}
     {%- set step = {
-        'relation': relation, 'table': relation.schema ~ '.' ~ relation.identifier,
+        'relation': relation, 'table': dbt_delta._bare(relation),
         'newest': commits[0].version, 'at': commits[0].time, 'version': version,
         'keeps': {}, 'action': 'drop', 'about': 'the run created it',
     } -%}
@@ -105,7 +105,7 @@
         {%- endif -%}
         {%- set lost = dbt_delta._lost_properties(step.relation, step.keeps) -%}
         {%- if lost -%}
-            {%- do run_query('alter table ' ~ name ~ ' set tblproperties ' ~ dbt_delta._literal_pairs(lost)) -%}
+            {%- do run_query(dbt_delta.get_set_properties_sql(step.relation, lost)) -%}
         {%- endif -%}
     {%- endcall -%}
 {%- endmacro %}

@@ -109,7 +109,7 @@
 {# The step of one table, or none; adds to the reasons what stands in the way. #}
 {% macro _undo_step(table, run, about, undone, reasons) -%}
     {%- set relation, commits = table.relation, table.commits -%}
-    {%- set name = relation.schema ~ '.' ~ relation.identifier -%}
+    {%- set name = dbt_delta._bare(relation) -%}
     {%- set found = namespace(first=none) -%}
     {%- for commit in commits if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
         {%- set found.first = commit -%}

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from tests.functional.harness import Project, session
+from tests.functional.maintenance.running import operation
 
 MODEL = """
     {{ config(materialized='incremental', unique_key='id', maintenance={'min_small_files': 2}) }}
@@ -59,9 +60,7 @@ def test_maintain_gives_way_to_a_writer(project: Project) -> None:
     table = project.relation("m")
     with repeated(f"update {table} set step = step + 1") as done:
         for _ in range(3):
-            maintained = project.dbt(
-                *("run-operation", "maintain"), vars={"step": 0, "dbt_delta_clone_schemas": []}
-            )
+            maintained = operation(project, "maintain", vars={"step": 0})
             assert "failed:" not in maintained.output
     rows = {row["step"] for row in project.rows("m")}
     assert rows == {done[0]}

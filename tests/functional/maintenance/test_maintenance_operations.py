@@ -5,18 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.functional.harness import Invocation, Project
-
-
-def operation(
-    project: Project, name: str, check: bool = True, vars: Any = None, **arguments: Any
-) -> Invocation:
-    """A run operation that looks for shallow clones in the project's schema only."""
-    return project.dbt(
-        *("run-operation", name, "--args", json.dumps(arguments)),
-        vars={"dbt_delta_clone_schemas": [], **(vars or {})},
-        check=check,
-    )
+from tests.functional.harness import Project
+from tests.functional.maintenance.running import operation
 
 
 @pytest.fixture
@@ -198,12 +188,7 @@ def test_advice_names_what_costs_readers(project: Project) -> None:
     project.dbt("run")
     versions = {name: project.version(name) for name in ("parts", "wide", "reader")}
     limits = {"dbt_delta_maintenance": {"target_file_mb": 0.008}}
-    found = json.loads(
-        project.dbt(
-            *("--quiet", "run-operation", "layout_advice", "--args", '{"output": "json"}'),
-            vars={**limits, "dbt_delta_clone_schemas": []},
-        ).printed
-    )
+    found = json.loads(operation(project, "layout_advice", vars=limits, output="json").printed)
     advice = {(line["table"].partition(".")[2], line["advice"]): line["why"] for line in found}
     why = {table: text for (table, _), text in advice.items()}
     assert set(why) == {"parts", "wide"}

@@ -18,11 +18,11 @@ from typing import Any
 from tests.functional import tables
 from tests.functional.drawing import EXAMPLES, SEED
 from tests.functional.harness import Project, session
+from tests.functional.maintenance.running import operation
 
 SLICE, MONTH = 4, 30 * 86_400
 VARS = {
     "dbt_delta_maintenance": {"min_small_files": 3, "reclaimable_share": 0.01},
-    "dbt_delta_clone_schemas": [],
 }
 UNBLOCKED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 Rows = Counter[tuple[Any, ...]]
@@ -41,7 +41,7 @@ def test_no_version_inside_the_floor_changes(new_project: Callable[..., Project]
             model = f"{{{{ config(materialized='table'{zorder}) }}}} select 1 as id"
             project.write({f"models/{name}.sql": model})
         before = tables.data_files(project)
-        project.dbt("run-operation", "maintain", vars=VARS)
+        operation(project, "maintain", vars=VARS)
         removed = before - tables.data_files(project)
         try:
             session().conf.set(UNBLOCKED, "false")
@@ -53,7 +53,7 @@ def test_no_version_inside_the_floor_changes(new_project: Callable[..., Project]
             session().conf.unset(UNBLOCKED)
         assert removed, "no file was old enough to tell"
         versions = {name: project.version(name) for name in kept}
-        again = project.dbt("run-operation", "maintain", vars=VARS)
+        again = operation(project, "maintain", vars=VARS)
         assert f"Nothing is worth doing in {len(kept)} tables." in again.output
         assert {name: project.version(name) for name in kept} == versions
 

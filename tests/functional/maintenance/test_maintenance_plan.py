@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.functional import tables
-from tests.functional.harness import QUICK, Invocation, Project
+from tests.functional.harness import QUICK, Project
+from tests.functional.maintenance.running import operation
 
 # Files of a few kilobytes are what files of a few megabytes are elsewhere.
 THRESHOLDS = {"small_file_mb": 0.02, "target_file_mb": 1}
@@ -146,21 +147,13 @@ def _make(project: Project, name: str, statements: list[str]) -> None:
         project.sql(statement.replace("{name}", project.relation(name)))
 
 
-def _operation(project: Project, name: str, check: bool = True, **arguments: Any) -> Invocation:
-    return project.dbt(
-        *("--quiet", "run-operation", name, "--args", json.dumps(arguments)),
-        vars={**VARS, "dbt_delta_clone_schemas": []},
-        check=check,
-    )
-
-
 def _versions(project: Project) -> dict[str, int]:
     return {name: project.version(name) for name in [*TABLES, "foreign"]}
 
 
 def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None:
     versions = _versions(fleet)
-    planned = json.loads(_operation(fleet, "maintenance_plan", output="json").printed)
+    planned = json.loads(operation(fleet, "maintenance_plan", vars=VARS, output="json").printed)
     lines = {line["table"].partition(".")[2]: line for line in planned}
     assert lines.pop("broken")["problem"] == "its log cannot be read"
     found = {n: [(s["do"], s["partitions"]) for s in line["steps"]] for n, line in lines.items()}
@@ -171,10 +164,10 @@ def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None
         (count,) = fleet.sql(f"select count(*) as n from {fleet.relation(name)}")
         assert line["rows"] - line["deleted_rows"] == count.n, name
         assert line["version"] == versions[name]
-    text = _operation(fleet, "maintenance_plan").printed
+    text = operation(fleet, "maintenance_plan", vars=VARS).printed
     assert f"{fleet.schema}.vectors " in text
     assert "20 % of the rows in the files are deleted" in text
-    markdown = _operation(fleet, "maintenance_plan", output="markdown").printed
+    markdown = operation(fleet, "maintenance_plan", vars=VARS, output="markdown").printed
     assert markdown.splitlines()[1].startswith("|---|--:|")
     assert _versions(fleet) == versions
 
@@ -182,13 +175,15 @@ def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None
 def test_maintain_does_the_plan_once(fleet: Project) -> None:
     versions, files = _versions(fleet), tables.data_files(fleet)
     rows = {n: sorted(tables.json_rows(fleet, [n])[n]) for n in TABLES}
-    planned = _operation(fleet, "maintain", check=False, dry_run=True).printed
+    planned = operation(fleet, "maintain", vars=VARS, check=False, dry_run=True).printed
     assert "Dry run: nothing was changed." in planned
-    little = _operation(fleet, "maintain", check=False, budget_gb=0, select="tiny clustered")
+    little = operation(
+        fleet, "maintain", vars=VARS, check=False, budget_gb=0, select="tiny clustered"
+    )
     assert "2 of 2 steps were left: the budget was too small." in little.printed
     assert (_versions(fleet), tables.data_files(fleet)) == (versions, files)
 
-    done = _operation(fleet, "maintain", check=False)
+    done = operation(fleet, "maintain", vars=VARS, check=False)
     due = sum(len(steps) for _, _, steps in TABLES.values())
     assert f"{due} of {due} vacuum {fleet.schema}.expired" in done.printed
     assert "1 file of" in done.printed.splitlines()[due - 1]
@@ -201,6 +196,6 @@ def test_maintain_does_the_plan_once(fleet: Project) -> None:
     (purged,) = fleet.sql(f"describe detail {fleet.relation('vectors_in_part')}")
     assert purged.numFiles == 2
 
-    again = _operation(fleet, "maintain", check=False)
+    again = operation(fleet, "maintain", vars=VARS, check=False)
     assert "Nothing is worth doing in" in again.printed
     assert _versions(fleet) == after

@@ -9,6 +9,7 @@ import pytest
 
 from tests.functional import tables
 from tests.functional.harness import Invocation, Project
+from tests.functional.maintenance.running import operation
 
 RETENTION = "delta.deletedFileRetentionDuration"
 
@@ -28,15 +29,8 @@ def made(project: Project) -> Project:
     return project
 
 
-def vacuum(
-    project: Project, check: bool = True, vars: Any = None, name: str = "vacuum", **arguments: Any
-) -> Invocation:
-    relation = {"relation": f"{project.schema}.t"} if name == "vacuum" else {}
-    return project.dbt(
-        *("run-operation", name, "--args", json.dumps({**relation, **arguments})),
-        vars={"dbt_delta_clone_schemas": [], **(vars or {})},
-        check=check,
-    )
+def vacuum(project: Project, check: bool = True, vars: Any = None, **arguments: Any) -> Invocation:
+    return operation(project, "vacuum", check, vars, relation=f"{project.schema}.t", **arguments)
 
 
 def short(project: Project) -> dict[str, Any]:
@@ -97,7 +91,7 @@ def test_a_killed_vacuum_leaves_a_retention_that_the_next_puts_back(made: Projec
         f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds',"
         f" 'dbt_delta.retention' = '{lent}')"
     )
-    vacuum(made, name="maintain")
+    operation(made, "maintain")
     assert properties(made) == {}
     assert files(made) == 3
 
@@ -111,7 +105,7 @@ def test_what_a_shallow_clone_has_stays(made: Project) -> None:
     refused = vacuum(made, check=False, retention_hours=0, vars=none)
     assert f"its shallow clone {made.schema}.cloned has files of it" in refused.output
     vacuum(made, vars=none)
-    vacuum(made, vars=none, name="maintain")
+    operation(made, "maintain", vars=none)
     assert files(made) == 3
     assert made.rows("cloned") == rows
     made.sql("drop table {schema}.cloned")
