@@ -6,13 +6,13 @@ dbt itself cannot land files, and each dbt command of its own would start a Spar
 import argparse
 import datetime as dt
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from dbt_delta import ingest
+from dbt_delta.console import Parser
 from dbt_delta.home import home, project_dir
 
 SOURCE = "nycflights"
@@ -62,12 +62,13 @@ class Build:
         Raises:
             SystemExit: the first of them that failed; dbt has said why.
         """
-        failure: SystemExit | None = None
+        maintain = ["--quiet", "run-operation", "maintain"]
         try:
             self.until(None)
-        except SystemExit as error:
-            failure = error
-        _require(self._dbt.invoke(["--quiet", "run-operation", "maintain"]), failure)
+        except SystemExit:
+            self._dbt.invoke(maintain)
+            raise
+        _require(self._dbt.invoke(maintain))
 
     def _batches(self, landed: str) -> list[str]:
         """Which microbatches to build: dbt counts them back from today, the data is of 2013."""
@@ -96,10 +97,8 @@ def _fingerprint(landing: Path) -> str:
     return f"{len(files)} {sum(f.st_size for f in files)} {max(f.st_mtime_ns for f in files)}\n"
 
 
-def _require(result: Any, earlier: SystemExit | None = None) -> None:
+def _require(result: Any) -> None:
     """Ends the process with dbt's own exit code (1 a model or test, 2 an error) on failure."""
-    if earlier is not None:
-        raise earlier
     if result.success:
         return
     if result.exception is not None:
@@ -131,16 +130,8 @@ def _date(text: str) -> dt.date:
         raise argparse.ArgumentTypeError(problem) from None
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        message = re.sub(r"^argument (--\w+): ", r"\1 ", message)
-        self.exit(2, f"run: {message}\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="./run", description=__doc__.splitlines()[0])
+def _parser() -> Parser:
+    parser = Parser(prog="./run", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     build = commands.add_parser("build", help="land everything, build, show answers")
     replay = commands.add_parser("replay", help="play the year night by night")

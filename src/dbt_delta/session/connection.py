@@ -20,7 +20,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
 from dbt_delta.session import errors, retry, spark, tags
-from dbt_delta.session.literals import literal
+from dbt_delta.session.literals import as_sent
 from dbt_delta.session.lock import MetastoreInUse
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 logger = AdapterLogger("dbt_delta")
 _serial = itertools.count(1)
 _labelled = threading.local()
-_QUERY_COMMENT = re.compile(r"\A(/\*[^\n]*?\*/)\n")
 
 
 class SessionConnection(SparkConnectionWrapper):
@@ -76,21 +75,8 @@ class SessionConnection(SparkConnectionWrapper):
             DbtDatabaseError: whatever Spark refused, in its own words without the traces.
         """
         self._result = None
-        # The positions in Spark's errors are then those in target/run.
-        sql = _QUERY_COMMENT.sub(r"\1 ", sql)
-        if bindings:
-            sql = sql % tuple(literal(binding) for binding in bindings)
-        for attempt in itertools.count(1):
-            try:
-                with self._running():
-                    self._result = self.session.sql(sql)
-                return
-            except DbtDatabaseError as error:
-                if attempt == retry.ATTEMPTS or not retry.is_conflict(error.msg):
-                    raise
-                if not retry.is_repeatable(sql):
-                    raise
-                self._wait_before_retry(attempt, error.msg)
+        sql = as_sent(sql, bindings)
+        retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:
         """Evaluates a SELECT that nobody fetches, row by row, keeping nothing."""
@@ -167,6 +153,10 @@ class SessionConnection(SparkConnectionWrapper):
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
 
+    def _send(self, sql: str) -> None:
+        with self._running():
+            self._result = self.session.sql(sql)
+
     @contextmanager
     def _running(self) -> Generator[None, None, None]:
         """Work in Spark on behalf of this connection: its jobs labelled, its errors dbt's."""
@@ -199,15 +189,6 @@ class SessionConnection(SparkConnectionWrapper):
         if self._is_tagging and name != self._tagged_as:
             self.session.conf.set(tags.SETTING, tags.tag(name))
             self._tagged_as = name
-
-    def _wait_before_retry(self, attempt: int, reason: str) -> None:
-        seconds = retry.delay(attempt)
-        condition = reason.partition("]")[0] + "]"
-        logger.info(
-            f"{self._connection.name}: another writer was faster {condition}; "
-            f"attempt {attempt + 1} of {retry.ATTEMPTS} in {seconds:.1f} s"
-        )
-        self._cancelled.wait(seconds)
 
     def _fetch(self, limit: int | None) -> "list[Row]":
         if self._result is None:

@@ -26,6 +26,8 @@ _CLASS = re.compile(r"^(?:[\w$]+\.)+([\w$]+)(?:: |$)")
 # A driver in another thread's words: "... most recent failure: Lost task 0.0 in stage 3.0 (TID 3)
 # (host executor driver): org.apache.spark.SomeException: ..."
 _LOST_TASK = re.compile(r"most recent failure: Lost task [^:]*?\): (.*)", re.DOTALL)
+# A Thrift server's own words before Spark's; it names the condition first, and then the class.
+_SERVER = re.compile(r"^(?:[\w.]+HiveSQLException: )?(?:Error running query: (?:\[[\w.]+\] )?)?")
 _POSITION = re.compile(r"; line \d+,? pos \d+")
 _PARSED = re.compile(r"\s*\n+== SQL ==\n(.*)", re.DOTALL)
 
@@ -54,6 +56,11 @@ def message(error: BaseException) -> str:
     if origin is None:
         return paragraph([str(error)])
     return paragraph(_causes(origin) or [str(error)])
+
+
+def of_server(text: str) -> str:
+    """The same of the stack trace by which a Thrift server says what went wrong."""
+    return paragraph([_SERVER.sub("", part) for part in text.split("\nCaused by: ")])
 
 
 def is_driver_gone(error: BaseException) -> bool:

@@ -1,11 +1,23 @@
-"""Python values as Spark SQL literals, exact."""
+"""Statements as they go to Spark: Python values in them as SQL literals, exact."""
 
 import datetime as dt
 import math
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 MAX_DIGITS = 38
+_QUERY_COMMENT = re.compile(r"\A(/\*[^\n]*?\*/)\n")
+
+
+def as_sent(sql: str, bindings: Sequence[Any] | None) -> str:
+    """A statement of dbt's with its bindings as literals.
+
+    The positions in Spark's errors are those in target/run: dbt's comment has no line of its own.
+    """
+    sql = _QUERY_COMMENT.sub(r"\1 ", sql)
+    return sql % tuple(literal(binding) for binding in bindings) if bindings else sql
 
 
 def literal(value: Any) -> str:

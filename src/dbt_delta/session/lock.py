@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 JVM_EXIT_SECONDS = 20
+REMEDY = "Wait until it ends, or give this run a DBT_DELTA_HOME of its own"
 _held: dict[Path, IO[str]] = {}
 
 
@@ -28,15 +29,26 @@ def metastore_dir(settings: dict[str, str]) -> Path | None:
 def acquire(metastore: Path) -> None:
     """Takes the metastore for this process, until it ends.
 
+    Raises:
+        MetastoreInUse: another process has it.
+    """
+    path = _path(metastore)
+    if path not in _held:
+        command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        _held[path] = take(metastore)
+        note(_held[path], pid=os.getpid(), command=command[:200])
+
+
+def take(metastore: Path) -> IO[str]:
+    """Locks the metastore for as long as the file is open, in this process or one that inherits it.
+
     The lock is the system's (flock), so a killed process leaves none behind. Its JVM may live a
     moment longer and still has the database open: that is waited for.
 
     Raises:
         MetastoreInUse: another process has it.
     """
-    path = metastore.with_name(metastore.name + ".lock")
-    if path in _held:
-        return
+    path = _path(metastore)
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
     try:
@@ -46,19 +58,25 @@ def acquire(metastore: Path) -> None:
         file.close()
         raise MetastoreInUse(
             f"The embedded metastore {metastore} is in use by process {owner.get('pid', '?')} "
-            f"({owner.get('command', 'unknown')}). Wait until it ends, or give this run a "
-            "DBT_DELTA_HOME of its own."
+            f"({owner.get('command', 'unknown')}). {owner.get('remedy', REMEDY)}."
         ) from None
     _wait_for_jvm(_read(file).get("jvm"))
-    _held[path] = file
-    _write(file)
+    return file
+
+
+def note(file: IO[str], **about: object) -> None:
+    """Writes into a lock who has it, for those who come in vain: pid, command, remedy."""
+    file.seek(0)
+    file.truncate()
+    json.dump(about, file)
+    file.flush()
 
 
 def record_jvm(metastore: Path, pid: int) -> None:
     """Notes the JVM that has the database open, for the process that comes next."""
-    file = _held.get(metastore.with_name(metastore.name + ".lock"))
+    file = _held.get(_path(metastore))
     if file is not None:
-        _write(file, jvm=pid)
+        note(file, **{**_read(file), "jvm": pid})
 
 
 def is_open(metastore: Path) -> bool:
@@ -81,12 +99,8 @@ def _read(file: IO[str]) -> dict[str, object]:
         return {}
 
 
-def _write(file: IO[str], **more: object) -> None:
-    file.seek(0)
-    file.truncate()
-    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200]
-    json.dump({"pid": os.getpid(), "command": command, **more}, file)
-    file.flush()
+def _path(metastore: Path) -> Path:
+    return metastore.with_name(metastore.name + ".lock")
 
 
 def _wait_for_jvm(pid: object) -> None:

@@ -17,6 +17,7 @@ from dbt_delta.session import catalog, tags
 TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
 SESSION = "session"
+THRIFT = "thrift"
 # Where dbt-databricks and dbt-spark run Python models.
 CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
 
@@ -103,13 +104,10 @@ def _replace_connections(manager: Any) -> None:
         from dbt_delta.session.profile import restore_ansi
 
         restore_ansi(connection.credentials)
-        if connection.credentials.method != SESSION:
+        if connection.credentials.method not in (SESSION, THRIFT):
             return tags.tag_server(stock_open(cls, connection))
-        from dbt_delta.session.connection import SessionConnection
-
         _cancel_at_first_failure()
-        settings = connection.credentials.server_side_parameters
-        connection.handle = SessionConnection(settings, connection)
+        connection.handle = _connect(connection)
         connection.state = ConnectionState.OPEN
         return connection
 
@@ -139,6 +137,16 @@ def _replace_connections(manager: Any) -> None:
     manager.open = classmethod(open_)
     manager.execute = execute
     manager.exception_handler = exception_handler
+
+
+def _connect(connection: Connection) -> Any:
+    if connection.credentials.method == THRIFT:
+        from dbt_delta.session.thrift import ServerConnection
+
+        return ServerConnection(connection)
+    from dbt_delta.session.connection import SessionConnection
+
+    return SessionConnection(connection.credentials.server_side_parameters, connection)
 
 
 def _add_python_models() -> None:
@@ -285,7 +293,9 @@ def _cancel_at_first_failure() -> None:
         first = self.__dict__.setdefault("_dbt_delta_first_failure", self._raise_next_tick)
         self._raise_next_tick = first
         adapter = get_adapter(self.config)
-        if adapter.type() == "spark" and adapter.connections.profile.credentials.method == SESSION:
+        if adapter.type() != "spark":
+            return
+        if adapter.connections.profile.credentials.method in (SESSION, THRIFT):
             adapter.connections.cancel_open()
 
     GraphRunnableTask._handle_result = handle_result

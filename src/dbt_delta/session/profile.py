@@ -26,12 +26,18 @@ def restore_ansi(credentials: Any) -> None:
 
 def asked_ansi(credentials: Any) -> str | None:
     """The ANSI mode in profiles.yml: true, false or nothing."""
-    asked = _as_written(credentials).get(ANSI)
+    written = _as_written(credentials)
+    asked = (written.get("server_side_parameters") or {}).get(ANSI)
     return None if asked is None else str(asked).lower()
 
 
+def certificate_authority(credentials: Any) -> str | None:
+    """``ssl_ca_file`` of a target, which dbt-spark does not know."""
+    return _as_written(credentials).get("ssl_ca_file")
+
+
 def _as_written(credentials: Any) -> dict[str, Any]:
-    """The target's ``server_side_parameters`` in profiles.yml, rendered; as dbt's Profile does."""
+    """The target in profiles.yml, rendered; as dbt's Profile does."""
     from dbt.adapters.factory import FACTORY
     from dbt.config.profile import Profile, read_profile
     from dbt.config.renderer import ProfileRenderer
@@ -41,7 +47,7 @@ def _as_written(credentials: Any) -> dict[str, Any]:
     flags = get_flags()
     raw = read_profile(flags.PROFILES_DIR).get(config.profile_name)
     if raw is None:  # credentials that were not made from a file
-        return credentials.server_side_parameters
+        return credentials.to_dict()
     renderer = ProfileRenderer(getattr(flags, "VARS", None) or {})
     _, target = Profile.render_profile(raw, config.profile_name, config.target_name, renderer)
-    return target.get("server_side_parameters") or {}
+    return target

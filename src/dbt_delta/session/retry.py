@@ -1,7 +1,14 @@
 """Which failed statements may run again as they are."""
 
+import itertools
 import random
 import re
+from collections.abc import Callable
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtDatabaseError
+
+logger = AdapterLogger("dbt_delta")
 
 # Two writers met, Delta let one through, and the other has written nothing. Not among them is
 # DELTA_CONCURRENT_TRANSACTION: that writer's work is there already, under the same transaction id.
@@ -18,6 +25,33 @@ _ONE_COMMIT = re.compile(
 _COMMENTS = re.compile(r"(\s+|/\*.*?\*/|--[^\n]*(\n|$))*", re.DOTALL)
 
 ATTEMPTS = 4
+
+
+def repeatedly(
+    sql: str, run: Callable[[], None], name: str | None, wait: Callable[[float], object]
+) -> None:
+    """Runs a statement, and again after a lost race where it is one that can.
+
+    Args:
+        run: sends it.
+        name: whose statement it is, for the log.
+        wait: sleeps for that many seconds, or until somebody cancels.
+
+    Raises:
+        DbtDatabaseError: of the last attempt.
+    """
+    for attempt in itertools.count(1):
+        try:
+            return run()
+        except DbtDatabaseError as error:
+            if attempt == ATTEMPTS or not is_conflict(error.msg) or not is_repeatable(sql):
+                raise
+            condition, seconds = error.msg.partition("]")[0] + "]", delay(attempt)
+        logger.info(
+            f"{name}: another writer was faster {condition}; "
+            f"attempt {attempt + 1} of {ATTEMPTS} in {seconds:.1f} s"
+        )
+        wait(seconds)
 
 
 def is_conflict(message: str) -> bool:

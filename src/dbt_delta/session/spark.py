@@ -2,11 +2,13 @@
 
 import logging
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # What decides where the data lies: a second value in one process would silently be the first.
-PLACES = ("spark.sql.warehouse.dir", "spark.hadoop.javax.jdo.option.ConnectionURL")
+_METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
+
+METASTORE_FILE = "metastore.conf"
+# As Spark's redaction has it: what may not be read in a list of processes.
+_SECRET = re.compile(r"password|secret|token|access[.]?key", re.IGNORECASE)
 
 _guard = threading.Lock()
 _root: "SparkSession | None" = None
@@ -37,8 +44,8 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
         lock.MetastoreInUse: the embedded metastore belongs to another process.
         ValueError: other settings of where the data lies than the running driver's.
     """
-    with _guard:
-        root = _start(settings)
+    settings = {**settings, **shared_metastore(settings)}
+    root = start(settings)
     session = root.newSession()
     for key, value in settings.items():
         if _plain(_root_settings.get(key)) == _plain(value):
@@ -54,6 +61,42 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
         if session.conf.isModifiable(key):
             session.conf.unset(key)
     return session
+
+
+def start(settings: dict[str, str]) -> "SparkSession":
+    """The driver of this process, with exactly these settings unless it runs already.
+
+    Raises:
+        lock.MetastoreInUse: the embedded metastore belongs to another process.
+    """
+    with _guard:
+        return _start(settings)
+
+
+def has_embedded_metastore(settings: Mapping[str, str]) -> bool:
+    """Whether Spark settings name a Derby database of this machine's."""
+    return lock.metastore_dir(dict(settings)) is not None
+
+
+def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
+    """What takes the place of the embedded metastore; nothing where it is in use.
+
+    Beside it lies a file of properties then: one home has one catalog, or tables would be known
+    here and not there.
+    """
+    embedded = lock.metastore_dir(dict(settings))
+    if embedded is None:
+        return {}
+    try:
+        lines = embedded.with_name(METASTORE_FILE).read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting's value may be shown to nobody."""
+    return _SECRET.search(name) is not None
 
 
 def _plain(value: str | None) -> str | None:
@@ -80,17 +123,24 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     metastore = lock.metastore_dir(settings)
     if metastore is not None:
         lock.acquire(metastore)
+    else:
+        check_shared_metastore(settings)
     # pyspark prints each failed statement with its JVM trace as JSON; dbt reports it in words.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     builder = SparkSession.Builder().appName("dbt_delta").enableHiveSupport()
+    # pyspark puts every setting that it starts the JVM with on the command line.
+    shown = SparkConf(loadDefaults=False)
     for key, value in settings.items():
         builder = builder.config(key, value)
+        if not is_secret(key):
+            shown.set(key, value)
     found = SparkContext._active_spark_context
     with own_java(), _interrupts_kept():
+        SparkContext._ensure_initialized(conf=shown)
         root = builder.getOrCreate()
     if found is None:
         _root_settings.update(settings)
@@ -102,6 +152,25 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     if metastore is not None and process is not None:
         lock.record_jvm(metastore, process.pid)
     return root
+
+
+def check_shared_metastore(settings: Mapping[str, str]) -> None:
+    """Says in a line what takes Hive's client minutes and a page.
+
+    Raises:
+        ValueError: nobody answers where the shared metastore should be.
+    """
+    url = settings.get(_METASTORE_URL, "")
+    place = re.match(r"jdbc:postgresql://([^:/]+)(?::(\d+))?/", url)
+    if place is None:
+        return
+    try:
+        socket.create_connection((place[1], int(place[2] or 5432)), timeout=10).close()
+    except OSError as error:
+        raise ValueError(
+            f"The metastore of this home, {url}, does not answer ({error.strerror or error}). "
+            "./run server start starts it where it is the home's own"
+        ) from None
 
 
 @contextmanager

@@ -40,6 +40,14 @@ def test_the_console_shows_dbt_and_nothing_else(year: tuple[Home, Run]) -> None:
     assert foreign == []
 
 
+def test_the_project_is_parsed_without_a_word(year: tuple[Home, Run]) -> None:
+    home, _ = year
+    run = home.run("dbt", "--no-use-colors", "parse", "--no-partial-parse")
+    said = [line.partition("  ")[2] for line in run.output.splitlines()]
+    expected = r"Running with dbt|Registered adapter|Performance info"
+    assert [line for line in said if not re.match(expected, line)] == []
+
+
 def test_a_second_build_commits_nothing(year: tuple[Home, Run]) -> None:
     home, _ = year
     before = home.versions()

@@ -89,3 +89,20 @@ def test_long_texts_are_cut():
 def test_python_errors_are_not_taken_for_a_dead_jvm():
     assert errors.message(ValueError("no such value")) == "no such value"
     assert "Spark's JVM is gone" in errors.message(ConnectionRefusedError(111, "refused"))
+
+
+def test_of_a_thrift_server_only_what_spark_said():
+    text = (
+        "org.apache.hive.service.cli.HiveSQLException: Error running query: "
+        "[PARSE_SYNTAX_ERROR] org.apache.spark.sql.catalyst.parser.ParseException: \n"
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'form'. SQLSTATE: 42601 (line 1, pos 9)\n\n"
+        "== SQL ==\nselect a form t\n---------^^^\n\n"
+        "\tat org.apache.spark.sql.hive.thriftserver.Errors$.failed(Errors.scala:44)\n"
+        "Caused by: org.apache.spark.sql.catalyst.parser.ParseException: \n"
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'form'. SQLSTATE: 42601 (line 1, pos 9)\n\n"
+        "== SQL ==\nselect a form t\n---------^^^\n\n\tat some.Frame.run(Frame.scala:1)\n"
+    )
+    assert errors.of_server(text) == (
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'form'. SQLSTATE: 42601 (line 1, pos 9)\n"
+        "select a form t\n         ^^^"
+    )

@@ -1,0 +1,110 @@
+"""Registers in the shared catalog what the embedded one of the same home knows.
+
+Two steps, in a process each, as a JVM has one catalog: the entries are Java objects of Spark's own
+in between, so that managed tables stay managed, and views, partitions and statistics come along.
+
+Usage: python -m dbt_delta.server.adopt read|write FOLDER
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dbt_delta.home import home
+from dbt_delta.server import ServerError, settings
+from dbt_delta.session import lock, spark
+
+
+def adopt() -> str:
+    """Reads the embedded catalog, writes what is missing into the shared one; a line of counts.
+
+    Raises:
+        ServerError: there are not two catalogs, or one cannot be used.
+    """
+    profile = settings.of_profile(home() / "logs" / "server")
+    embedded = lock.metastore_dir(profile)
+    if embedded is None or not spark.shared_metastore(profile):
+        raise ServerError(
+            "this home has one catalog: ./run server start --metastore postgres makes the other"
+        )
+    if not embedded.is_dir():
+        raise ServerError(f"there is no embedded catalog to adopt from ({embedded})")
+    with tempfile.TemporaryDirectory() as folder:
+        for step in ("read", "write"):
+            done = subprocess.run(
+                [sys.executable, "-m", "dbt_delta.server.adopt", step, folder],
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode != 0:
+                words = [line for line in done.stderr.splitlines() if line.strip()]
+                raise ServerError(f"{step}: {words[-1] if words else 'no word why'}")
+    return done.stdout.strip()
+
+
+def _read(folder: Path) -> None:
+    """Every entry of the embedded catalog, in an order in which they can be made."""
+    session = spark.start(settings.of_profile(home() / "logs" / "server"))
+    catalog = session._jsparkSession.sharedState().externalCatalog()
+    none = session._jvm.scala.Option.empty()
+    entries = session._jvm.java.util.ArrayList()
+
+    def add(kind: str, *values: Any) -> None:
+        entry = session._jvm.java.util.ArrayList()
+        for value in (kind, *values):
+            entry.add(value)
+        entries.add(entry)
+
+    for schema in _each(catalog.listDatabases()):
+        add("schema", catalog.getDatabase(schema))
+        for name in _each(catalog.listTables(schema)):
+            table = catalog.getTable(schema, name)
+            add("table", schema, name, table)
+            if table.tracksPartitionsInCatalog() and not table.partitionColumnNames().isEmpty():
+                add("partitions", schema, name, catalog.listPartitions(schema, name, none))
+        for name in _each(catalog.listFunctions(schema, "*")):
+            add("function", schema, catalog.getFunction(schema, name))
+    stream = session._jvm.java.io.FileOutputStream(str(folder / "entries"))
+    objects = session._jvm.java.io.ObjectOutputStream(stream)
+    objects.writeObject(entries)
+    objects.close()
+
+
+def _write(folder: Path) -> None:
+    """Makes the entries that the shared catalog has not; prints the counts."""
+    session = spark.new_session(settings.of_profile(home() / "logs" / "server"))
+    catalog = session._jsparkSession.sharedState().externalCatalog()
+    stream = session._jvm.java.io.FileInputStream(str(folder / "entries"))
+    entries = session._jvm.java.io.ObjectInputStream(stream).readObject()
+    made, there = 0, 0
+    fresh: set[tuple[str, str]] = set()
+    for kind, *values in entries:
+        if kind == "schema":
+            catalog.createDatabase(values[0], True)
+        elif kind == "table":
+            schema, name, table = values
+            if catalog.tableExists(schema, name):
+                there += 1
+                continue
+            catalog.createTable(table, False)
+            fresh.add((schema, name))
+            made += 1
+        elif kind == "partitions" and tuple(values[:2]) in fresh:
+            catalog.createPartitions(*values, True)
+        elif kind == "function" and not catalog.functionExists(
+            values[0], values[1].identifier().funcName()
+        ):
+            catalog.createFunction(*values)
+    known = f"; {there} were known there already, and left as they are" if there else ""
+    print(f"{made} tables and views registered{known}")
+
+
+def _each(found: Any) -> list[Any]:
+    """A Scala Seq as a list."""
+    return [found.apply(position) for position in range(found.size())]
+
+
+if __name__ == "__main__":
+    {"read": _read, "write": _write}[sys.argv[1]](Path(sys.argv[2]))

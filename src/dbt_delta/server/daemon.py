@@ -1,0 +1,138 @@
+"""Processes that outlive the terminal: each has a record in a file, by which it is found again."""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator, Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from dbt_delta.server import ServerError
+from dbt_delta.session import errors
+
+STOP_SECONDS = 30
+
+
+@contextlib.contextmanager
+def exclusively(folder: Path) -> Generator[None, None, None]:
+    """Start or stop in ``folder``, one at a time."""
+    private_folder(folder)
+    with (folder / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def private_folder(folder: Path) -> Path:
+    """Makes a folder that only its owner can look into."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
+
+
+def write_private(path: Path, text: str) -> Path:
+    """Writes a file that only its owner can read, from its first byte on."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    return path
+
+
+def spawn(
+    command: list[str],
+    folder: Path,
+    name: str,
+    environment: Mapping[str, str],
+    keep_open: Iterable[IO[str]] = (),
+    **about: Any,
+) -> "subprocess.Popen[bytes]":
+    """Starts a process of a session of its own, which a closing terminal does not reach.
+
+    Its output goes to ``<folder>/<name>.out``; its record, with ``about``, to ``<name>.json``; its
+    number alone to ``<name>.pid``. Files in ``keep_open`` stay open in it, and so the locks on them.
+    """
+    with (folder / f"{name}.out").open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=tuple(file.fileno() for file in keep_open),
+        )
+    record = {"pid": process.pid, "started": _started(process.pid), **about}
+    write_private(folder / f"{name}.json", json.dumps(record))
+    # For systemd, which reads nothing else.
+    write_private(folder / f"{name}.pid", f"{process.pid}\n")
+    return process
+
+
+def record(folder: Path, name: str) -> dict[str, Any] | None:
+    """What is on file of the process, whether it still runs or not."""
+    try:
+        return dict(json.loads((folder / f"{name}.json").read_text()))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def is_running(found: Mapping[str, Any] | None) -> bool:
+    """Whether the process on record lives: that one, not a later one of its number."""
+    return found is not None and _started(found["pid"]) == found["started"] != ""
+
+
+def stop(folder: Path, name: str) -> bool:
+    """Ends the process on record, and waits for that; whether there was one.
+
+    Raises:
+        ServerError: it belongs to another user.
+    """
+    found = record(folder, name)
+    is_there = is_running(found)
+    if found is not None and is_there:
+        _end(found)
+    for kind in ("json", "pid"):
+        (folder / f"{name}.{kind}").unlink(missing_ok=True)
+    return is_there
+
+
+def _end(found: Mapping[str, Any]) -> None:
+    for number, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, STOP_SECONDS)):
+        try:
+            os.kill(found["pid"], number)
+        except ProcessLookupError:
+            return
+        except PermissionError:
+            problem = f"process {found['pid']} belongs to another user, who has to stop it"
+            raise ServerError(problem) from None
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not is_running(found):
+                return
+            time.sleep(0.05)
+
+
+def last_words(output: Path) -> str:
+    """The most telling line of what a process printed before it ended."""
+    try:
+        lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
+    except FileNotFoundError:
+        lines = []
+    words = [line for line in lines if line and not line.startswith(("at ", "WARNING:"))]
+    telling = [line for line in words if "Error" in line or "Exception" in line]
+    said = (telling or words or ["it said nothing"])[-1]
+    return errors.tidy(said.removeprefix('Exception in thread "main" '))[:400]
+
+
+def _started(pid: int) -> str:
+    """When a process started, to the second; empty where there is none, or it is a zombie."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    shown = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True
+    ).stdout.split(None, 1)
+    return "" if len(shown) < 2 or shown[0].startswith("Z") else shown[1].strip()

@@ -1,0 +1,295 @@
+"""The Spark Thrift server of this home: one at a time, with the settings of the session target."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import socket
+import ssl
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from dbt_delta.home import home
+from dbt_delta.server import ServerError, daemon, metastore, settings
+from dbt_delta.session import lock, spark
+
+NAME = "thrift"
+MAIN = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+IDENTITY = "spark.dbt_delta.identity"
+START_SECONDS = 180
+DEFAULT_PORT = 10000
+# Java itself, threads and class data, beside the heap.
+OVERHEAD_MB = 512
+_MEMORY = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
+
+
+def folder() -> Path:
+    return home() / "server"
+
+
+def logs() -> Path:
+    return home() / "logs" / "server"
+
+
+def start(conf: Path | None, kind: str | None, host: str | None, port: int | None) -> str:
+    """Starts the server, where it does not run yet, and waits until it has answered a query.
+
+    Args:
+        conf: a file of Spark properties that win over all others.
+        kind: the metastore, ``derby`` or ``postgres``; default: what this home has.
+
+    Returns:
+        One line for the user.
+
+    Raises:
+        ServerError: what is in the way; nothing runs then that did not before.
+    """
+    with daemon.exclusively(folder()):
+        found = daemon.record(folder(), NAME)
+        if found is not None and daemon.is_running(found):
+            if not answers(found):
+                problem = f"{_place(found)} runs as process {found['pid']}, but does not answer"
+                raise ServerError(f"{problem}: ./run server stop, then start")
+            return f"already running at {_place(found)} (process {found['pid']})"
+        if found is not None:
+            print(f"server: process {found['pid']}, the last server, is gone", flush=True)
+        wanted = _settings(conf, host, port)
+        settings.check_door(wanted)
+        _check_port(wanted[settings.HOST], int(wanted[settings.PORT]))
+        _check_memory(wanted)
+        wanted.update(metastore.prepare(kind, wanted))
+        return _start(wanted)
+
+
+def stop() -> str:
+    """Stops the server, and the PostgreSQL that a start began."""
+    with daemon.exclusively(folder()):
+        was_running = daemon.stop(folder(), NAME)
+        (folder() / "spark.conf").unlink(missing_ok=True)
+        shutil.rmtree(folder() / "conf", ignore_errors=True)
+        stopped = ["stopped"] if was_running else ["was not running"]
+        if metastore.stop_local():
+            stopped.append("PostgreSQL stopped")
+        return ", ".join(stopped)
+
+
+def status() -> tuple[bool, str]:
+    """Whether the server answers, and a line that says so."""
+    found = daemon.record(folder(), NAME)
+    if found is None:
+        return False, "not running: ./run server start"
+    if not daemon.is_running(found):
+        return False, f"process {found['pid']} is gone (killed?): ./run server start"
+    if not answers(found):
+        problem = f"process {found['pid']} runs, but does not answer at {_place(found)}"
+        return False, f"{problem}: ./run server logs, or stop and start it"
+    details = f"process {found['pid']}, {found['master']}, metastore {found['metastore']}"
+    return True, f"running at {_place(found)} ({details})"
+
+
+def answers(found: Mapping[str, Any]) -> bool:
+    """Whether the server on record runs a query; of one that wants a login, that it asks for it."""
+    import thrift.transport.TTransport as transports
+
+    try:
+        with contextlib.closing(_connect(found)) as connection:
+            cursor = connection.cursor()
+            cursor.execute(f"set {IDENTITY}")
+            return cursor.fetchall() == [(IDENTITY, found["identity"])]
+    except transports.TTransportException as error:
+        return "Error validating the login" in str(error) and found["authentication"] != "NONE"
+    except Exception:
+        return False
+
+
+def _connect(found: Mapping[str, Any]) -> Any:
+    from dbt_delta.session.thrift import connect
+
+    return connect(
+        host=found["host"] if found["host"] not in ("0.0.0.0", "::") else "127.0.0.1",
+        port=found["port"],
+        user=os.environ.get("DBT_DELTA_USER", "dbt"),
+        password=os.environ.get("DBT_ENV_SECRET_PASSWORD"),
+        auth=found["authentication"],
+        tls=_trusting() if found["tls"] else None,
+    )
+
+
+def _trusting() -> ssl.SSLContext:
+    """Asks only whether our own server runs; whether a certificate is the right one asks dbt."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str, str]:
+    wanted = {
+        **settings.of_profile(logs()),
+        "spark.app.name": "dbt_delta server",
+        # A small statement gets its share beside a big one; each connection is a pool.
+        "spark.scheduler.mode": "FAIR",
+        settings.HOST: "127.0.0.1",
+        settings.PORT: str(_default_port()),
+        IDENTITY: secrets.token_hex(16),
+    }
+    if os.environ.get("SPARK_MASTER"):
+        wanted["spark.master"] = os.environ["SPARK_MASTER"]
+    if not wanted["spark.master"].startswith("local"):
+        jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
+        wanted["spark.jars"] = ",".join(str(jar) for jar in jars)
+    if conf is not None:
+        wanted.update(settings.of_file(conf))
+    if host is not None:
+        wanted[settings.HOST] = host
+    if port is not None:
+        wanted[settings.PORT] = str(port)
+    return wanted
+
+
+def _default_port() -> int:
+    text = os.environ.get("DBT_DELTA_PORT", str(DEFAULT_PORT))
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise ServerError(f"DBT_DELTA_PORT is a port, 1 to 65535. Got: {text!r}")
+    return int(text)
+
+
+def _check_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        # As Java does: what is left of a server that has just ended is no obstacle.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ServerError(
+                f"port {port} of {host} cannot be had ({error.strerror}). Another one: "
+                f"./run server start --port {port + 1}, and DBT_DELTA_PORT={port + 1} for dbt"
+            ) from None
+
+
+def _check_memory(wanted: Mapping[str, str]) -> None:
+    """Refuses a heap that this machine has not: the system would kill the server in mid-work."""
+    text = wanted.get("spark.driver.memory", "1g")
+    match = _MEMORY.fullmatch(text)
+    if match is None:
+        raise ServerError(f"spark.driver.memory is an amount such as 2g. Got: {text!r}")
+    scale = {"": 2**20, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[match[2].lower()]
+    asked = int(match[1]) * scale + OVERHEAD_MB * 2**20
+    available = _available_memory()
+    if available is not None and asked > available:
+        raise ServerError(
+            f"too little memory: a heap of {text} and {OVERHEAD_MB} MB beside it, and this machine "
+            f"has {available / 2**30:.1f} GB available. DBT_DELTA_MEMORY names a smaller heap"
+        )
+
+
+def _available_memory() -> int | None:
+    """Bytes that can be had without swapping; None where the system does not tell."""
+    found: list[int] = []
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        line = next(line for line in lines if line.startswith("MemAvailable"))
+        found.append(int(line.split()[1]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        found.append(limit - int((group / "memory.current").read_text()))
+    return min(found, default=None)
+
+
+def _start(wanted: Mapping[str, str]) -> str:
+    logs().mkdir(parents=True, exist_ok=True)
+    conf = daemon.write_private(folder() / "spark.conf", settings.as_properties(wanted))
+    import pyspark
+
+    spark_home = Path(pyspark.__file__).parent
+    command = [f"{spark_home}/bin/spark-submit", "--class", MAIN]
+    command += ["--properties-file", str(conf), "spark-internal"]
+    about = {
+        "host": wanted[settings.HOST],
+        "port": int(wanted[settings.PORT]),
+        "identity": wanted[IDENTITY],
+        "authentication": wanted.get(settings.AUTHENTICATION, "NONE").upper(),
+        "tls": wanted.get(settings.USE_TLS, "false").lower() == "true",
+        "master": wanted["spark.master"],
+        "metastore": metastore.name(wanted),
+    }
+    embedded = lock.metastore_dir(dict(wanted))
+    environment = {"SPARK_HOME": str(spark_home), **_hive_site(wanted)}
+    begun = time.monotonic()
+    with spark.own_java(), _taken(embedded) as taken:
+        process = daemon.spawn(command, folder(), NAME, environment, taken, **about)
+        for file in taken:
+            use = "Use it: --target thrift"
+            lock.note(file, pid=process.pid, command="./run server start", remedy=use)
+    found = {**(daemon.record(folder(), NAME) or {})}
+    try:
+        _wait(lambda: answers(found), found)
+    except BaseException:
+        daemon.stop(folder(), NAME)
+        raise
+    took = time.monotonic() - begun
+    hint = "" if settings.is_loopback(about["host"]) else ", open to other machines"
+    return (
+        f"ready at {_place(about)} in {took:.0f} s (process {process.pid}, metastore "
+        f"{about['metastore']}{hint}): dbt build --target {NAME}"
+    )
+
+
+def _hive_site(wanted: Mapping[str, str]) -> dict[str, str]:
+    """Variables that name a file of Hive's own, the only one that its login reads; none without.
+
+    A folder on the class path costs the faster start by the class archive.
+    """
+    place = folder() / "conf"
+    shutil.rmtree(place, ignore_errors=True)
+    site = settings.as_hive_site(wanted)
+    if not site:
+        return {}
+    daemon.write_private(daemon.private_folder(place) / "hive-site.xml", site)
+    return {"SPARK_CONF_DIR": str(place)}
+
+
+@contextlib.contextmanager
+def _taken(embedded: Path | None) -> Generator[list[IO[str]], None, None]:
+    """The lock on the embedded metastore, for the server to keep until it ends."""
+    if embedded is None:
+        yield []
+        return
+    try:
+        file = lock.take(embedded)
+    except lock.MetastoreInUse as error:
+        raise ServerError(str(error)) from error
+    with file:
+        yield [file]
+
+
+def _wait(is_ready: Callable[[], bool], found: Mapping[str, Any]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if not daemon.is_running(found):
+            words = daemon.last_words(folder() / f"{NAME}.out")
+            raise ServerError(f"Spark did not start: {words} (more in {logs() / 'spark.log'})")
+        if _is_open(found) and is_ready():
+            return
+        time.sleep(0.1)
+    problem = f"no answer from Spark after {START_SECONDS} s, stopped it"
+    raise ServerError(f"{problem}; see {logs() / 'spark.log'}")
+
+
+def _is_open(found: Mapping[str, Any]) -> bool:
+    host = found["host"] if found["host"] not in ("0.0.0.0", "::") else "127.0.0.1"
+    try:
+        socket.create_connection((host, found["port"]), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def _place(found: Mapping[str, Any]) -> str:
+    return f"{found['host']}:{found['port']}"

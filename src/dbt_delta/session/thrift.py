@@ -1,0 +1,304 @@
+"""dbt's connection to a Spark Thrift server.
+
+dbt-spark's own sends a statement once more when the connection breaks while it runs, which may
+write twice; looks every five seconds whether one is done; cancels in the midst of another thread's
+answer; trusts every certificate; and loses the settings of the profile on the way.
+"""
+
+import itertools
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.spark.connections import SparkConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError
+from dbt_common.invocation import get_invocation_id
+
+from dbt_delta.session import errors, profile, retry, tags
+from dbt_delta.session.literals import as_sent
+
+if TYPE_CHECKING:
+    from pyhive import hive
+
+logger = AdapterLogger("dbt_delta")
+POOL = "spark.sql.thriftserver.scheduler.pool"
+# A server answers a poll when the statement is done, or after hive.server2.long.polling.timeout,
+# five seconds. One that answers at once is asked again after a while that grows to poll_interval.
+FIRST_PAUSE = 0.02
+_threads = itertools.count(1)
+_local = threading.local()
+
+
+class ServerConnection(SparkConnectionWrapper):
+    """A Spark session on a server, and cursor of itself."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        credentials = connection.credentials
+        self._place = f"{credentials.host}:{credentials.port}"
+        self._pause = max(float(credentials.poll_interval), FIRST_PAUSE)
+        self._timeout = credentials.query_timeout
+        self._cancelled = threading.Event()
+        self._tagged_as: str | None = None
+        self._is_tagging = tags.SETTING not in credentials.server_side_parameters
+        self._session = self._open()
+        self._cursor = self._session.cursor()
+
+    def cursor(self) -> "ServerConnection":
+        return self
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Runs a statement to its end.
+
+        One that lost against another writer of its table runs again, where it is one that can. One
+        whose connection broke does not: the server may have gone on with it.
+
+        Raises:
+            DbtDatabaseError: whatever Spark refused, in its own words without the traces.
+        """
+        sql = as_sent(sql.strip().removesuffix(";"), bindings)
+        name = self._connection.name
+        if self._is_tagging and name != self._tagged_as:
+            self._send(f"set `{tags.SETTING}`=`{tags.tag(name)}`")
+            self._tagged_as = name
+        # The server's job description is the statement.
+        labelled = f"/* {name} ({get_invocation_id()}) */ {sql}"
+        retry.repeatedly(sql, lambda: self._send(labelled), name, self._cancelled.wait)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        with self._talking():
+            return list(self._cursor.fetchall())
+
+    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+        """The first ``size`` rows."""
+        with self._talking():
+            return list(self._cursor.fetchmany(size))
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The first row."""
+        with self._talking():
+            return self._cursor.fetchone()
+
+    @property
+    def description(self) -> Sequence[tuple[Any, ...]]:
+        """Column name and type per column, in the shape of the Python DB API."""
+        with self._talking():
+            return self._cursor.description or []
+
+    def cancel(self) -> None:
+        """Stops the statement that runs here; further ones of this connection are refused.
+
+        Called from another thread, while this one waits for the server's next word: the request
+        goes through a connection of its own.
+        """
+        self._cancelled.set()
+        operation = self._cursor._operationHandle
+        if operation is None:
+            return
+        from TCLIService import ttypes
+
+        try:
+            with closing(self._open()) as other:
+                other.client.CancelOperation(ttypes.TCancelOperationReq(operationHandle=operation))
+        except Exception as error:
+            logger.debug(f"Cancel of {self._connection.name}: {error}")
+
+    def close(self) -> None:
+        """Ends the session; the server does so itself where the connection is gone."""
+        with suppress(Exception):
+            self._session.close()
+
+    def rollback(self, *args: Any, **kwargs: Any) -> None:
+        logger.debug("Spark has no transactions to roll back")
+
+    def _open(self) -> "hive.Connection":
+        credentials = self._connection.credentials
+        settings = {**credentials.server_side_parameters, POOL: _pool()}
+        for attempt in range(1 + credentials.connect_retries):
+            try:
+                return connect(
+                    host=credentials.host,
+                    port=credentials.port,
+                    user=credentials.user,
+                    password=credentials.password,
+                    auth=credentials.auth,
+                    kerberos_service_name=credentials.kerberos_service_name,
+                    tls=_tls(credentials) if credentials.use_ssl else None,
+                    settings=settings,
+                )
+            except Exception as error:
+                is_last = attempt == credentials.connect_retries
+                if is_last or not is_lost(error):
+                    raise FailedToConnectError(_why(error, credentials)) from error
+            time.sleep(credentials.connect_timeout)
+        raise AssertionError("a negative connect_retries")
+
+    def _send(self, sql: str) -> None:
+        self._refuse_if_cancelled()
+        with self._talking():
+            self._cursor.execute(sql, async_=True)
+            # A cancel before the server had named the operation found nothing to cancel.
+            if self._cancelled.is_set():
+                self._cursor.cancel()
+            self._wait()
+
+    def _wait(self) -> None:
+        from TCLIService.ttypes import TOperationState
+
+        going_on = (
+            TOperationState.INITIALIZED_STATE,
+            TOperationState.RUNNING_STATE,
+            TOperationState.PENDING_STATE,
+        )
+        begun, pause = time.monotonic(), FIRST_PAUSE
+        while True:
+            asked = time.monotonic()
+            answer = self._cursor.poll(get_progress_update=False)
+            if answer.operationState not in going_on:
+                break
+            now = time.monotonic()
+            if self._timeout is not None and now - begun > self._timeout:
+                self._cursor.cancel()
+                raise DbtDatabaseError(f"Stopped after query_timeout, {self._timeout} seconds")
+            if now - asked < FIRST_PAUSE:
+                self._cancelled.wait(pause)
+                pause = min(pause * 1.5, self._pause)
+        if answer.errorMessage:
+            raise DbtDatabaseError(errors.of_server(answer.errorMessage))
+        if answer.operationState != TOperationState.FINISHED_STATE:
+            state = TOperationState._VALUES_TO_NAMES.get(answer.operationState)
+            raise DbtDatabaseError(f"Spark ended the statement: {state}")
+
+    @contextmanager
+    def _talking(self) -> Generator[None, None, None]:
+        """Work on the server on behalf of this connection: its errors are dbt's."""
+        try:
+            yield
+        except DbtDatabaseError as error:
+            self._refuse_if_cancelled(error)
+            raise
+        except Exception as error:
+            self._refuse_if_cancelled(error)
+            if is_lost(error):
+                raise DbtDatabaseError(
+                    f"The connection to the Spark server at {self._place} was lost while a "
+                    "statement ran. It is not sent again, as it may have been done; every table is "
+                    "at its last version. When the server runs: dbt retry"
+                ) from error
+            response = error.args[0] if error.args else None
+            status = getattr(response, "status", None)
+            text = status.errorMessage if status is not None else str(error)
+            raise DbtDatabaseError(errors.of_server(text or repr(error))) from error
+
+    def _refuse_if_cancelled(self, cause: Exception | None = None) -> None:
+        if self._cancelled.is_set():
+            raise DbtDatabaseError("Cancelled") from cause
+
+
+def connect(
+    host: str,
+    port: int,
+    user: str | None,
+    password: str | None = None,
+    auth: str | None = None,
+    kerberos_service_name: str | None = None,
+    tls: ssl.SSLContext | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> "hive.Connection":
+    """A session of a Thrift server.
+
+    Args:
+        auth: NONE (default), NOSASL, LDAP, CUSTOM or KERBEROS.
+        tls: how to verify the server; None for a server without TLS.
+        settings: of the session; Spark takes them in Hive's form only.
+    """
+    import thrift_sasl
+    from pyhive import hive
+    from thrift.transport.TTransport import TBufferedTransport
+
+    auth = (auth or "NONE").upper()
+    line = _line(host, port, tls)
+    mechanism = "GSSAPI" if auth == "KERBEROS" else "PLAIN"
+    # Neither matters without a login, but must not be empty.
+    login = {"service": kerberos_service_name} if auth == "KERBEROS" else {}
+    if auth != "KERBEROS":
+        login = {"username": user or "dbt", "password": password or "x"}
+
+    def client() -> Any:
+        return hive.get_installed_sasl(host=host, sasl_auth=mechanism, **login)
+
+    if auth == "NOSASL":
+        transport: Any = TBufferedTransport(line)
+    else:
+        transport = thrift_sasl.TSaslClientTransport(client, mechanism, line)
+    wanted = {f"set:hiveconf:{name}": str(value) for name, value in (settings or {}).items()}
+    return hive.connect(thrift_transport=transport, username=user or "dbt", configuration=wanted)
+
+
+def _line(host: str, port: int, tls: ssl.SSLContext | None) -> Any:
+    """A socket that raises what is wrong; Thrift's own says only that something is."""
+    from thrift.transport.TSocket import TSocket
+
+    class Line(TSocket):
+        def open(self) -> None:
+            plain = socket.create_connection((host, port))
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.handle = tls.wrap_socket(plain, server_hostname=host) if tls else plain
+
+        def isOpen(self) -> bool:
+            return self.handle is not None
+
+    return Line(host, port)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the server went away, or was not there."""
+    from thrift.transport.TTransport import TTransportException
+
+    return isinstance(error, (OSError, EOFError, TTransportException))
+
+
+def _tls(credentials: Any) -> ssl.SSLContext:
+    """Verifies the server's certificate, and that it is of this host."""
+    return ssl.create_default_context(cafile=profile.certificate_authority(credentials))
+
+
+def _pool() -> str:
+    """Of the threads of a dbt, each has a share of the server; with FAIR scheduling."""
+    if not hasattr(_local, "number"):
+        _local.number = next(_threads)
+    return f"dbt-{_local.number}"
+
+
+def _why(error: BaseException, credentials: Any) -> str:
+    """One line: what is wrong with the target, or its server."""
+    place = f"The Spark server at {credentials.host}:{credentials.port}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"{place} cannot be trusted: {error.verify_message} ssl_ca_file of the target names "
+            "the authority that signed its certificate"
+        )
+    if isinstance(error, ssl.SSLError):
+        return f"{place} does not speak TLS, which use_ssl asks for ({error.reason})"
+    text = str(error)
+    if "Error validating the login" in text:
+        return f"{place} refuses user {credentials.user!r}: not this user, password or auth"
+    if isinstance(error, EOFError) or "read 0 bytes" in text:
+        return (
+            f"{place} hangs up: it may want TLS (use_ssl: true) or another auth than "
+            f"{credentials.auth or 'NONE'}"
+        )
+    if isinstance(error, OSError):
+        return (
+            f"No Spark server answers at {credentials.host}:{credentials.port} "
+            f"({error.strerror or error}). Start it (./run server start), or correct host and port "
+            "of the target"
+        )
+    return f"{place}: {text}"

@@ -1,0 +1,142 @@
+"""Real Spark Thrift servers, started by ./run, each in a home and on a port of its own."""
+
+import json
+import os
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.functional import harness
+
+
+@dataclass
+class Run:
+    """A finished ./run command."""
+
+    code: int
+    output: str
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A home whose server ./run starts and stops; its UI tells which jobs run."""
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self.home = home
+        self.port = free_port()
+        self.ui = free_port()
+        self.conf = home / "server.conf"
+        self.conf.write_text(f"spark.ui.enabled true\nspark.ui.port {self.ui}\n")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For ./run, and for dbt with --target thrift."""
+        return {
+            **harness.environment(self.home),
+            "DBT_DELTA_PORT": str(self.port),
+            "DBT_DELTA_SERVER_CONF": str(self.conf),
+        }
+
+    def run(self, *arguments: str, **environment: str) -> Run:
+        """``./run server ..`` to its end."""
+        return self.command("server", *arguments, **environment)
+
+    def command(self, *arguments: str, **environment: str) -> Run:
+        """``./run ..`` in this home, to its end."""
+        done = subprocess.run(
+            [harness.REPOSITORY / "run", *arguments],
+            env={**os.environ, **self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        return Run(done.returncode, done.stdout + done.stderr)
+
+    def start(self, *arguments: str) -> "Server":
+        """Starts it, or fails the test with what it said."""
+        run = self.run("start", *arguments)
+        assert run.code == 0, run.output
+        return self
+
+    @property
+    def pid(self) -> int:
+        return int(json.loads((self.home / "server" / "thrift.json").read_text())["pid"])
+
+    def dbt(self, project: harness.Project, *arguments: str, **environment: str) -> Any:
+        """Starts ``dbt ..`` on this server, as a process of its own."""
+        variables = {**self.environment, "DBT_TARGET": "thrift", **environment}
+        return project.process(*arguments, home=self.home, env=variables)
+
+    def sql(self, text: str) -> list[tuple[Any, ...]]:
+        """Rows of a statement."""
+        return [tuple(row.values()) for row in self.rows(text)]
+
+    def rows(self, text: str) -> list[dict[str, Any]]:
+        """Rows of a statement by column name."""
+        from dbt_delta.session.thrift import connect
+
+        with closing(connect("127.0.0.1", self.port, "test")) as connection:
+            cursor = connection.cursor()
+            cursor.execute(text)
+            names = [column[0] for column in cursor.description or []]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def history(self, table: str) -> list[dict[str, Any]]:
+        """Delta's history of a table, newest first."""
+        return self.rows(f"describe history {table}")
+
+    def version(self, table: str) -> int:
+        """The table's newest version."""
+        return self.history(table)[0]["version"]
+
+    def jobs(self, status: str = "running") -> list[dict[str, Any]]:
+        """Spark's jobs as its UI has them."""
+        base = f"http://127.0.0.1:{self.ui}/api/v1/applications"
+        application = _json(base)[0]["id"]
+        return _json(f"{base}/{application}/jobs?status={status}")
+
+
+def _json(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return json.load(answer)
+
+
+@pytest.fixture(scope="module")
+def new_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Generator[Callable[..., Server], None, None]:
+    """Makes servers that are stopped when the module ends."""
+    made: list[Server] = []
+
+    def make(home: Path | None = None) -> Server:
+        made.append(Server(home or tmp_path_factory.mktemp("server")))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.run("stop")
+
+
+@pytest.fixture(scope="module")
+def server(new_server: Callable[..., Server]) -> Server:
+    """A running server that the tests of a module share."""
+    return new_server().start()
+
+
+@pytest.fixture
+def dbt_on_server(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``project.dbt(.., "--target", "thrift")`` uses the shared server."""
+    monkeypatch.setenv("DBT_DELTA_PORT", str(server.port))

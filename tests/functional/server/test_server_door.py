@@ -1,0 +1,240 @@
+"""Who gets in: a real LDAP server, real certificates, and what the start refuses."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    load_pem_private_key,
+    pkcs12,
+)
+from cryptography.x509 import load_pem_x509_certificate
+
+from tests.functional.harness import Project
+from tests.functional.server.conftest import Server, free_port
+
+USER, PASSWORD = "alice", "correct horse"
+HIVE = "spark.hadoop.hive.server2."
+
+
+@pytest.fixture(scope="module")
+def directory() -> Generator[int, None, None]:
+    """The port of an LDAP server that knows one person."""
+    port = free_port()
+    program = Path(__file__).with_name("directory.py")
+    server = subprocess.Popen(
+        [sys.executable, program, str(port), USER, PASSWORD], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == "ready\n"
+    yield port
+    server.kill()
+    server.communicate()
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def keystore(folder: Path, authority: trustme.CA, host: str, password: str) -> Path:
+    """A PKCS12 file with a key and a certificate for ``host``."""
+    issued = authority.issue_cert(host)
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    certificate = load_pem_x509_certificate(issued.cert_chain_pems[0].bytes())
+    text = pkcs12.serialize_key_and_certificates(
+        b"server", key, certificate, None, BestAvailableEncryption(password.encode())
+    )
+    path = folder / "server.p12"
+    path.write_bytes(text)
+    path.chmod(0o600)
+    return path
+
+
+def closed(server: Server, directory: int, store: Path) -> None:
+    """Has the server ask for a login, on an encrypted line."""
+    settings = {
+        "authentication": "LDAP",
+        "authentication.ldap.url": f"ldap://127.0.0.1:{directory}",
+        "authentication.ldap.userDNPattern": "uid=%s,dc=lab",
+        "use.SSL": "true",
+        "keystore.path": str(store),
+        "keystore.password": "${env.KEYSTORE_PASSWORD}",
+    }
+    with server.conf.open("a") as conf:
+        conf.write("".join(f"{HIVE}{name} {value}\n" for name, value in settings.items()))
+
+
+@pytest.fixture(scope="module")
+def door(
+    new_server: Callable[..., Server],
+    directory: int,
+    authority: trustme.CA,
+    monkeypatch_module: pytest.MonkeyPatch,
+) -> Server:
+    """A running server that wants a login over TLS; its certificate is for 127.0.0.1."""
+    server = new_server()
+    monkeypatch_module.setenv("KEYSTORE_PASSWORD", "a secret of the store")
+    closed(
+        server, directory, keystore(server.home, authority, "127.0.0.1", "a secret of the store")
+    )
+    authority.cert_pem.write_to_path(server.home / "ca.pem")
+    return server.start()
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> Generator[pytest.MonkeyPatch, None, None]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def knock(server: Server, project: Project, **variables: str) -> tuple[bool, str]:
+    """What ``dbt run`` says with that login; all is right unless ``variables`` say otherwise."""
+    project.write({"models/a.sql": "select current_user() as who"})
+    login = {
+        "DBT_DELTA_PORT": str(server.port),
+        "DBT_DELTA_AUTH": "LDAP",
+        "DBT_DELTA_USER": USER,
+        "DBT_ENV_SECRET_PASSWORD": PASSWORD,
+        "DBT_DELTA_TLS": "true",
+        "DBT_DELTA_TLS_CA": str(server.home / "ca.pem"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**login, **variables}.items():
+            patch.setenv(name, value)
+        run = project.dbt("run", "--target", "thrift", check=False)
+    return run.success, f"{run.exception or ''}\n{run.output}"
+
+
+def test_the_right_password_gets_in_and_is_written_nowhere(door: Server, project: Project) -> None:
+    is_in, output = knock(door, project)
+    assert is_in, output
+    shown = subprocess.run(["ps", "-ww", "-eo", "args="], capture_output=True, text=True).stdout
+    logs = [*door.home.glob("logs/**/*.log"), *project.path.glob("**/*.log")]
+    texts = [shown, output, *(path.read_text(errors="replace") for path in logs)]
+    assert len(logs) >= 2
+    for text in texts:
+        assert "a secret of the store" not in text
+    assert not any(PASSWORD in text for text in texts[1:])
+    assert not (
+        set(Path(door.home).glob("server/*"))
+        - {path for path in door.home.glob("server/*") if not path.stat().st_mode & 0o077}
+        - {door.home / "server" / "thrift.out", door.home / "server" / "lock"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        (
+            {"DBT_ENV_SECRET_PASSWORD": "guess"},
+            "refuses user 'alice': not this user",
+        ),
+        ({"DBT_ENV_SECRET_PASSWORD": ""}, "refuses user 'alice'"),
+        ({"DBT_DELTA_USER": "mallory"}, "refuses user 'mallory'"),
+        ({"DBT_DELTA_AUTH": "NONE", "DBT_ENV_SECRET_PASSWORD": ""}, "refuses user 'alice'"),
+        ({"DBT_DELTA_TLS": "false"}, "hangs up: it may want TLS (use_ssl: true)"),
+        ({"DBT_DELTA_TLS_CA": ""}, "cannot be trusted: "),
+        ({"DBT_DELTA_HOST": "localhost"}, "cannot be trusted: "),
+    ],
+)
+def test_nothing_else_gets_in(
+    door: Server, project: Project, variables: dict[str, str], said: str
+) -> None:
+    is_in, output = knock(door, project, **variables)
+    assert not is_in
+    assert said in output
+    assert "Traceback" not in output
+
+
+def test_status_knows_it_runs_without_a_password(door: Server) -> None:
+    assert door.run("status").code == 0
+
+
+def test_a_login_of_a_class_of_ones_own(
+    new_server: Callable[..., Server], project: Project, tmp_path: Path
+) -> None:
+    """CUSTOM is a Java class on the server's class path; Spark ships a compiler."""
+    classes = compile_login(tmp_path)
+    server = new_server()
+    with server.conf.open("a") as conf:
+        conf.write(f"{HIVE}authentication CUSTOM\n{HIVE}custom.authentication.class Login\n")
+        conf.write(f"spark.driver.extraClassPath {classes}:{sys.prefix}/jars/*\n")
+    server.start()
+    plain = {"DBT_DELTA_AUTH": "CUSTOM", "DBT_DELTA_TLS": "false"}
+    is_in, output = knock(server, project, **plain, DBT_ENV_SECRET_PASSWORD="sesame")
+    assert is_in, output
+    is_in, output = knock(server, project, **plain, DBT_ENV_SECRET_PASSWORD="wrong")
+    assert not is_in
+    assert "refuses user 'alice'" in output
+
+
+def compile_login(folder: Path) -> Path:
+    """A class that knows one password, made by the Scala compiler among Spark's JARs."""
+    import pyspark
+
+    source = folder / "Login.scala"
+    source.write_text(
+        "class Login extends org.apache.hive.service.auth.PasswdAuthenticationProvider {\n"
+        "  override def Authenticate(user: String, password: String): Unit =\n"
+        '    if (password != "sesame") throw new javax.security.sasl.AuthenticationException\n'
+        "}\n"
+    )
+    jars = Path(pyspark.__file__).parent / "jars"
+    java = Path(sys.prefix) / "java" / "bin" / "java"
+    subprocess.run(
+        [java, "-cp", f"{jars}/*", "scala.tools.nsc.Main", "-usejavacp", "-d", folder, source],
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            [f"{HIVE}thrift.bind.host 0.0.0.0"],
+            "lets other machines in, and spark.hadoop.hive.server2.authentication NONE asks nobody",
+        ),
+        (
+            [
+                f"{HIVE}thrift.bind.host 0.0.0.0",
+                f"{HIVE}authentication LDAP",
+                f"{HIVE}authentication.ldap.url ldap://127.0.0.1:1",
+            ],
+            "passwords would cross the network readable",
+        ),
+        ([f"{HIVE}authentication PAMELA"], "is one of NONE, NOSASL, LDAP, CUSTOM, KERBEROS"),
+        (
+            [f"{HIVE}authentication LDAP"],
+            "LDAP needs spark.hadoop.hive.server2.authentication.ldap",
+        ),
+        ([f"{HIVE}use.SSL true"], "use.SSL needs spark.hadoop.hive.server2.keystore.path too"),
+        ([f"{HIVE}use.SSL true", f"{HIVE}keystore.path /no/store"], "/no/store: No such file"),
+        ([f"{HIVE}keystore.password clear"], "others can read it (mode 644): chmod 600 it"),
+    ],
+)
+def test_an_open_door_is_not_started(
+    new_server: Callable[..., Server], lines: list[str], said: str
+) -> None:
+    server = new_server()
+    server.conf.write_text("\n".join(lines) + "\n")
+    server.conf.chmod(0o644)
+    run = server.run("start")
+    assert run.code == 2
+    assert run.output.count("\n") == 1, run.output
+    assert said in run.output
+    assert not (server.home / "metastore").exists()
+
+
+def test_host_beyond_loopback_on_the_command_line_is_refused_too(
+    new_server: Callable[..., Server],
+) -> None:
+    run = new_server().run("start", "--host", "0.0.0.0")
+    assert run.code == 2
+    assert "lets other machines in" in run.output
