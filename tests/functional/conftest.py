@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -33,8 +34,27 @@ LONG_FILES = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# What they prove is the embedded session itself, or they start it in processes of their own.
+SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--target",
+        choices=["session", "thrift"],
+        default="session",
+        help="where dbt runs its models in the functional tests",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    if config.getoption("--target") == "session":
+        return
+    skip = pytest.mark.skip(reason="this is about the embedded session")
+    for item in items:
+        if item.path.parent.name in SESSION_FOLDERS:
+            item.add_marker(skip)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,15 +64,28 @@ def ctrl_c() -> None:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None]:
-    """Warehouse, metastore and logs of the driver that all tests share."""
-    folder = tmp_path_factory.mktemp("home")
-    (folder / "logs").mkdir()
+def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
+    """Warehouse, metastore and logs of the driver that all tests share.
+
+    With ``--target thrift`` dbt works on a server with its catalog in PostgreSQL; what it did is
+    read by a session of this process, on the same catalog.
+    """
     before = dict(os.environ)
-    os.environ.update(harness.environment(folder, harness.LONG))
-    # The same macros in every project: dbt need not read them anew.
-    enable_test_caching()
-    yield folder
+    # PostgreSQL has a user of its own where we are root, who must get there, too.
+    with tempfile.TemporaryDirectory(prefix="dbt_delta_") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "logs").mkdir()
+        os.environ.update(harness.environment(folder, harness.LONG))
+        # The same macros in every project: dbt need not read them anew.
+        enable_test_caching()
+        if request.config.getoption("--target") == "session":
+            yield folder
+        else:
+            os.environ.update(DBT_TARGET="thrift", DBT_DELTA_PORT=str(harness.free_port()))
+            harness.run_command("server", "start", "--metastore", "postgres")
+            yield folder
+            harness.run_command("server", "stop")
     os.environ.clear()
     os.environ.update(before)
 

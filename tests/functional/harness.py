@@ -29,6 +29,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -135,7 +136,8 @@ class Project:
         """Adds Spark settings to the project's profile."""
         path = self.path / "profiles.yml"
         profile = yaml.safe_load(path.read_text())
-        profile[PROFILE]["outputs"]["session"]["server_side_parameters"].update(settings)
+        for target in profile[PROFILE]["outputs"].values():
+            target.setdefault("server_side_parameters", {}).update(settings)
         path.write_text(yaml.safe_dump(profile, sort_keys=False))
 
     def dbt(
@@ -297,6 +299,25 @@ def environment(home: Path, java_options: str = SHORT) -> dict[str, str]:
         "DBT_USE_COLORS": "false",
         "COLUMNS": "200",
     }
+
+
+def run_command(*arguments: str) -> str:
+    """Runs ./run to its end; what it said.
+
+    Raises:
+        AssertionError: it failed.
+    """
+    command = [REPOSITORY / "run", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:

@@ -52,7 +52,7 @@ def spawn(
     """Starts a process of a session of its own, which a closing terminal does not reach.
 
     Its output goes to ``<folder>/<name>.out``; its record, with ``about``, to ``<name>.json``; its
-    number alone to ``<name>.pid``. Files in ``keep_open`` stay open in it, and so the locks on them.
+    number alone to ``<name>.pid``. Files in ``keep_open`` stay open in it, with the locks on them.
     """
     with (folder / f"{name}.out").open("wb") as output:
         process = subprocess.Popen(

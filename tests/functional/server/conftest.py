@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable, Generator
@@ -24,20 +23,14 @@ class Run:
     output: str
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Server:
     """A home whose server ./run starts and stops; its UI tells which jobs run."""
 
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
-        self.port = free_port()
-        self.ui = free_port()
+        self.port = harness.free_port()
+        self.ui = harness.free_port()
         self.conf = home / "server.conf"
         self.conf.write_text(f"spark.ui.enabled true\nspark.ui.port {self.ui}\n")
 

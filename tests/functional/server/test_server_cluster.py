@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from tests.functional.harness import Project, wait_until
-from tests.functional.server.conftest import Run, Server, free_port
+from tests.functional.harness import Project, free_port, wait_until
+from tests.functional.server.conftest import Run, Server
 
 SLEEP = "java_method('java.lang.Thread', 'sleep', 1500L)"
 
