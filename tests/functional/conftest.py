@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dbt_common.tests import enable_test_caching
 
+from dbt_delta.server.daemon import free_port
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
@@ -51,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
     if config.getoption("--target") == "session":
         return
-    skip = pytest.mark.skip(reason="this is about the embedded session")
+    skip = pytest.mark.skip(reason="it starts the sessions or servers that it is about itself")
     for item in items:
         if item.path.parent.name in SESSION_FOLDERS:
             item.add_marker(skip)
@@ -82,8 +83,9 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
         if request.config.getoption("--target") == "session":
             yield folder
         else:
-            os.environ.update(DBT_TARGET="thrift", DBT_DELTA_PORT=str(harness.free_port()))
-            harness.run_command("server", "start", "--metastore", "postgres")
+            os.environ.update(DBT_TARGET="thrift", DBT_DELTA_PORT=str(free_port()))
+            started = harness.run_command("server", "start", "--metastore", "postgres")
+            assert started.code == 0, started.output
             yield folder
             harness.run_command("server", "stop")
     os.environ.clear()

@@ -29,7 +29,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -301,23 +300,24 @@ def environment(home: Path, java_options: str = SHORT) -> dict[str, str]:
     }
 
 
-def run_command(*arguments: str) -> str:
-    """Runs ./run to its end; what it said.
+@dataclass
+class Run:
+    """A finished ./run command."""
 
-    Raises:
-        AssertionError: it failed.
-    """
-    command = [REPOSITORY / "run", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    code: int
+    output: str
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def run_command(*arguments: str, env: Mapping[str, str] | None = None) -> Run:
+    """Runs ./run to its end, with variables beside this process's."""
+    done = subprocess.run(
+        [REPOSITORY / "run", *arguments],
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    return Run(done.returncode, done.stdout + done.stderr)
 
 
 def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from dbt_delta.console import Parser
-from dbt_delta.server import ServerError, adopt, cluster, metastore, thrift
+from dbt_delta.server import ServerError, adopt, cluster, metastore, settings, thrift
 
 
 def _parser() -> Parser:
@@ -63,14 +63,13 @@ def _answer(options: Namespace) -> tuple[bool, str]:
     if options.command == "adopt":
         return True, adopt.adopt()
     if area is cluster:
-        size = (options.workers, options.cores, options.memory)
-        return True, cluster.start(*size, options.port)
-    place = (options.host, options.port)
-    return True, thrift.start(options.conf, options.metastore, *place)
+        line = cluster.start(options.workers, options.cores, options.memory, options.port)
+        return True, line
+    return True, thrift.start(options.conf, options.metastore, options.host, options.port)
 
 
 def _show_log(follow: bool, lines: int) -> int:
-    log = thrift.logs() / "spark.log"
+    log = settings.logs() / "spark.log"
     if not log.is_file():
         raise ServerError(f"no log yet ({log})")
     os.execvp("tail", ["tail", *(["-F"] if follow else []), "-n", str(lines), str(log)])

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dbt_delta.home import home
 from dbt_delta.server import ServerError, settings
 from dbt_delta.session import lock, spark
 
@@ -23,7 +22,7 @@ def adopt() -> str:
     Raises:
         ServerError: there are not two catalogs, or one cannot be used.
     """
-    profile = settings.of_profile(home() / "logs" / "server")
+    profile = settings.of_profile()
     embedded = lock.metastore_dir(profile)
     if embedded is None or not spark.shared_metastore(profile):
         raise ServerError(
@@ -46,7 +45,7 @@ def adopt() -> str:
 
 def _read(folder: Path) -> None:
     """Every entry of the embedded catalog, in an order in which they can be made."""
-    session = spark.start(settings.of_profile(home() / "logs" / "server"))
+    session = spark.start(settings.of_profile())
     catalog = session._jsparkSession.sharedState().externalCatalog()
     none = session._jvm.scala.Option.empty()
     entries = session._jvm.java.util.ArrayList()
@@ -74,7 +73,7 @@ def _read(folder: Path) -> None:
 
 def _write(folder: Path) -> None:
     """Makes the entries that the shared catalog has not; prints the counts."""
-    session = spark.new_session(settings.of_profile(home() / "logs" / "server"))
+    session = spark.new_session(settings.of_profile())
     catalog = session._jsparkSession.sharedState().externalCatalog()
     stream = session._jvm.java.io.FileInputStream(str(folder / "entries"))
     entries = session._jvm.java.io.ObjectInputStream(stream).readObject()

@@ -2,8 +2,6 @@
 
 import json
 import os
-import socket
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -39,7 +37,7 @@ def start(workers: int, cores: int, memory: str, port: int) -> str:
             if is_right:
                 return f"already {line}"
             raise ServerError(f"{line}: ./run cluster stop, then start")
-        if _is_taken(port):
+        if daemon.port_problem(HOST, port):
             raise ServerError(
                 f"port {port} of {HOST} is taken. Another one: ./run cluster start --port "
                 f"{port + 1}"
@@ -69,10 +67,7 @@ def status() -> tuple[bool, str]:
 
 
 def _start(workers: int, cores: int, memory: str, port: int) -> str:
-    import pyspark
-
-    spark_home = Path(pyspark.__file__).parent
-    ui = _free_port()
+    spark_home, ui = daemon.spark_home(), daemon.free_port()
     logs = home() / "logs" / "cluster"
     logs.mkdir(parents=True, exist_ok=True)
     options = [
@@ -102,7 +97,8 @@ def _start(workers: int, cores: int, memory: str, port: int) -> str:
             variables = {**environment, "SPARK_DAEMON_JAVA_OPTS": " ".join([*options, log])}
             about = {"port": port, "ui": ui, "workers": workers}
             daemon.spawn(command, folder(), name, variables, **about)
-    _wait(list(commands), logs)
+    titles = {name: f"the {name}" for name in commands}
+    daemon.wait(folder(), titles, lambda: status()[0], START_SECONDS, "cluster", logs)
     return (
         f"ready: {workers} workers of {cores} core and {memory}. "
         f"SPARK_MASTER=spark://{HOST}:{port} ./run server start"
@@ -115,38 +111,9 @@ def _stop() -> bool:
     return any([daemon.stop(folder(), name) for name in names])
 
 
-def _wait(names: list[str], logs: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        for name in names:
-            if not daemon.is_running(daemon.record(folder(), name)):
-                words = daemon.last_words(folder() / f"{name}.out")
-                raise ServerError(f"the {name} did not start: {words} (more in {logs})")
-        if status()[0]:
-            return
-        time.sleep(0.2)
-    raise ServerError(f"no cluster after {START_SECONDS} s, stopped it; see {logs}")
-
-
 def _workers(found: dict[str, Any]) -> int:
     try:
         with urllib.request.urlopen(f"http://{HOST}:{found['ui']}/json/", timeout=10) as answer:
             return int(json.load(answer)["aliveworkers"])
     except (OSError, ValueError):
         return 0
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return True
-    return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])

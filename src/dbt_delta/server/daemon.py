@@ -5,9 +5,10 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,11 +49,14 @@ def spawn(
     environment: Mapping[str, str],
     keep_open: Iterable[IO[str]] = (),
     **about: Any,
-) -> "subprocess.Popen[bytes]":
+) -> dict[str, Any]:
     """Starts a process of a session of its own, which a closing terminal does not reach.
 
     Its output goes to ``<folder>/<name>.out``; its record, with ``about``, to ``<name>.json``; its
     number alone to ``<name>.pid``. Files in ``keep_open`` stay open in it, with the locks on them.
+
+    Returns:
+        The record.
     """
     with (folder / f"{name}.out").open("wb") as output:
         process = subprocess.Popen(
@@ -65,11 +69,68 @@ def spawn(
             start_new_session=True,
             pass_fds=tuple(file.fileno() for file in keep_open),
         )
-    record = {"pid": process.pid, "started": _started(process.pid), **about}
-    write_private(folder / f"{name}.json", json.dumps(record))
+    found = {"pid": process.pid, "started": _started(process.pid), **about}
+    write_private(folder / f"{name}.json", json.dumps(found))
     # For systemd, which reads nothing else.
     write_private(folder / f"{name}.pid", f"{process.pid}\n")
-    return process
+    return found
+
+
+def wait(
+    folder: Path,
+    titles: Mapping[str, str],
+    is_ready: Callable[[], bool],
+    seconds: float,
+    lacking: str,
+    logs: Path,
+) -> None:
+    """Waits for processes that were just started to do their work.
+
+    Args:
+        titles: of each process, by its name, what it is to a user.
+        lacking: what there is none of while they are not ready.
+        logs: where more is to be read.
+
+    Raises:
+        ServerError: one has ended, or they took longer.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        for name, title in titles.items():
+            if not is_running(record(folder, name)):
+                words = last_words(folder / f"{name}.out")
+                raise ServerError(f"{title} did not start: {words} (more in {logs})")
+        if is_ready():
+            return
+        time.sleep(0.1)
+    raise ServerError(f"no {lacking} after {seconds} s, stopped it; see {logs}")
+
+
+def spark_home() -> Path:
+    """The folder of pyspark, with Spark's own scripts."""
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def port_problem(host: str, port: int) -> str:
+    """Why nobody can listen there; empty where somebody can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        # As Java does: what is left of a server that has just ended is no obstacle.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error.strerror or str(error)
+    return ""
 
 
 def record(folder: Path, name: str) -> dict[str, Any] | None:

@@ -10,7 +10,6 @@ import pwd
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -20,7 +19,7 @@ from typing import Any
 
 from dbt_delta.home import home
 from dbt_delta.server import ServerError, daemon, settings
-from dbt_delta.session import errors, spark
+from dbt_delta.session import errors, lock, spark
 
 JDO = "spark.hadoop.javax.jdo.option.Connection"
 URL, USER, PASSWORD = f"{JDO}URL", f"{JDO}UserName", f"{JDO}Password"
@@ -48,7 +47,7 @@ def prepare(kind: str | None, wanted: Mapping[str, str]) -> dict[str, str]:
     Raises:
         ServerError: a catalog that cannot be had, or another than this home's.
     """
-    if not spark.has_embedded_metastore(wanted):
+    if lock.metastore_dir(wanted) is None:
         if kind is not None:
             raise ServerError(f"--metastore {kind}, but {URL} of the profile or --conf is another")
         return {}
@@ -59,7 +58,7 @@ def prepare(kind: str | None, wanted: Mapping[str, str]) -> dict[str, str]:
             f"not its tables: remove {_file()}"
         )
     if not found:
-        return _create() if kind == "postgres" else {}
+        return _create(wanted) if kind == "postgres" else {}
     _asked_for_other(found)
     _start_local()
     try:
@@ -93,7 +92,7 @@ def _local() -> Path:
     return home() / "postgres"
 
 
-def _create() -> dict[str, str]:
+def _create(wanted: Mapping[str, str]) -> dict[str, str]:
     """Settings from the environment, or of a PostgreSQL of this home's own."""
     if os.environ.get(VARIABLES[URL]):
         found = {name: os.environ.get(variable, "") for name, variable in VARIABLES.items()}
@@ -105,8 +104,7 @@ def _create() -> dict[str, str]:
     else:
         found = _initialize_local()
     found = {**DRIVER, **found}
-    _start_local()
-    _create_schema(found)
+    _create_schema(found, wanted)
     daemon.write_private(_file(), settings.as_properties(found))
     if (home() / "metastore").is_dir():
         print("server: the embedded catalog's tables are not in it yet: ./run server adopt")
@@ -144,9 +142,7 @@ def _initialize_local() -> dict[str, str]:
         )
     finally:
         secret.unlink(missing_ok=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = daemon.free_port()
     with (folder / "data" / "postgresql.conf").open("a") as conf:
         conf.write(
             f"port = {port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"
@@ -232,7 +228,7 @@ def _program(program: str) -> str:
     return found
 
 
-def _create_schema(found: Mapping[str, str]) -> None:
+def _create_schema(found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
     """Hive's tables, where they are not there yet, by what pyspark ships.
 
     DataNucleus's own way at the first use (autoCreateAll) waits for itself for ever on PostgreSQL.
@@ -242,7 +238,7 @@ def _create_schema(found: Mapping[str, str]) -> None:
     """
     from py4j.protocol import Py4JJavaError
 
-    with _jvm() as jvm:
+    with _jvm(wanted) as jvm:
         try:
             login = jvm.java.util.Properties()
             login.setProperty("user", found[USER])
@@ -310,18 +306,16 @@ def _models(jvm: Any) -> list[str]:
 
 
 @contextlib.contextmanager
-def _jvm() -> Generator[Any, None, None]:
+def _jvm(wanted: Mapping[str, str]) -> Generator[Any, None, None]:
     """A JVM with Spark's and our JARs on its class path, for as long as it is needed."""
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
 
-    logs = home() / "logs" / "server"
-    logs.mkdir(parents=True, exist_ok=True)
-    profile = settings.of_profile(logs)
+    settings.logs().mkdir(parents=True, exist_ok=True)
     conf = SparkConf(loadDefaults=False)
     conf.set("spark.driver.memory", "512m")
     conf.set("spark.driver.extraClassPath", f"{sys.prefix}/jars/*")
-    conf.set("spark.driver.extraJavaOptions", profile["spark.driver.extraJavaOptions"])
+    conf.set("spark.driver.extraJavaOptions", wanted["spark.driver.extraJavaOptions"])
     with spark.own_java():
         gateway = launch_gateway(conf)
     try:

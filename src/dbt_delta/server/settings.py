@@ -9,8 +9,9 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from dbt_delta.home import home
 from dbt_delta.server import ServerError
-from dbt_delta.session import spark
+from dbt_delta.session import profile, spark
 
 HIVE = "spark.hadoop.hive.server2."
 HOST = HIVE + "thrift.bind.host"
@@ -34,26 +35,30 @@ OPEN_DOORS = ("NONE", "NOSASL")
 _LINE = re.compile(r"(spark\.[^\s=:]+)\s*[=:\s]\s*(.*)")
 
 
-def of_profile(logs: Path) -> dict[str, str]:
+def logs() -> Path:
+    """The folder of what a server writes."""
+    return home() / "logs" / "server"
+
+
+def of_profile() -> dict[str, str]:
     """The session target's Spark settings in the project's profile, as dbt renders them.
 
     Raises:
         ServerError: dbt's words about a profile that it cannot read.
     """
-    from dbt.config.profile import Profile, read_profile
-    from dbt.config.renderer import ProfileRenderer
-    from dbt.flags import get_flags, set_from_args
+    from dbt.flags import set_from_args
     from dbt_common.context import set_invocation_context
     from dbt_common.exceptions import DbtBaseException
 
     set_invocation_context(os.environ)
-    folders = Namespace(PROFILES_DIR=os.environ["DBT_PROFILES_DIR"], LOG_PATH=str(logs))
+    folders = Namespace(PROFILES_DIR=os.environ["DBT_PROFILES_DIR"], LOG_PATH=str(logs()))
     set_from_args(folders, {})
     try:
-        raw = read_profile(get_flags().PROFILES_DIR)["dbt_delta"]
-        _, target = Profile.render_profile(raw, "dbt_delta", "session", ProfileRenderer({}))
-    except (DbtBaseException, KeyError) as error:
+        target = profile.rendered("dbt_delta", "session")
+    except DbtBaseException as error:
         raise ServerError(f"profiles.yml: {error}") from error
+    if target is None:
+        raise ServerError("profiles.yml: it has no profile dbt_delta")
     return {str(key): str(value) for key, value in target["server_side_parameters"].items()}
 
 
@@ -141,17 +146,13 @@ def is_loopback(host: str) -> bool:
 
 def as_hive_site(settings: Mapping[str, str]) -> str:
     """The text of a hive-site.xml with the server's settings; empty where only its place is set."""
-    hive = {
-        name.removeprefix("spark.hadoop."): value
-        for name, value in settings.items()
-        if name.startswith(HIVE)
-    }
-    if {HIVE + name.removeprefix("hive.server2.") for name in hive} <= {HOST, PORT}:
+    hive = {name: value for name, value in settings.items() if name.startswith(HIVE)}
+    if hive.keys() <= {HOST, PORT}:
         return ""
     root = ElementTree.Element("configuration")
     for name, value in sorted(hive.items()):
         entry = ElementTree.SubElement(root, "property")
-        ElementTree.SubElement(entry, "name").text = name
+        ElementTree.SubElement(entry, "name").text = name.removeprefix("spark.hadoop.")
         ElementTree.SubElement(entry, "value").text = value
     return ElementTree.tostring(root, encoding="unicode")
 

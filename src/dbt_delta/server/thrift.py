@@ -5,11 +5,11 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,10 +29,6 @@ _MEMORY = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
 
 def folder() -> Path:
     return home() / "server"
-
-
-def logs() -> Path:
-    return home() / "logs" / "server"
 
 
 def start(conf: Path | None, kind: str | None, host: str | None, port: int | None) -> str:
@@ -110,7 +106,7 @@ def _connect(found: Mapping[str, Any]) -> Any:
     from dbt_delta.session.thrift import connect
 
     return connect(
-        host=found["host"] if found["host"] not in ("0.0.0.0", "::") else "127.0.0.1",
+        host="127.0.0.1" if found["host"] in ("0.0.0.0", "::") else found["host"],
         port=found["port"],
         user=os.environ.get("DBT_DELTA_USER", "dbt"),
         password=os.environ.get("DBT_ENV_SECRET_PASSWORD"),
@@ -129,7 +125,7 @@ def _trusting() -> ssl.SSLContext:
 
 def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str, str]:
     wanted = {
-        **settings.of_profile(logs()),
+        **settings.of_profile(),
         "spark.app.name": "dbt_delta server",
         # A small statement gets its share beside a big one; each connection is a pool.
         "spark.scheduler.mode": "FAIR",
@@ -159,17 +155,12 @@ def _default_port() -> int:
 
 
 def _check_port(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        # As Java does: what is left of a server that has just ended is no obstacle.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise ServerError(
-                f"port {port} of {host} cannot be had ({error.strerror}). Another one: "
-                f"./run server start --port {port + 1}, and DBT_DELTA_PORT={port + 1} for dbt"
-            ) from None
+    problem = daemon.port_problem(host, port)
+    if problem:
+        raise ServerError(
+            f"port {port} of {host} cannot be had ({problem}). Another one: "
+            f"./run server start --port {port + 1}, and DBT_DELTA_PORT={port + 1} for dbt"
+        )
 
 
 def _check_memory(wanted: Mapping[str, str]) -> None:
@@ -203,11 +194,9 @@ def _available_memory() -> int | None:
 
 
 def _start(wanted: Mapping[str, str]) -> str:
-    logs().mkdir(parents=True, exist_ok=True)
+    settings.logs().mkdir(parents=True, exist_ok=True)
     conf = daemon.write_private(folder() / "spark.conf", settings.as_properties(wanted))
-    import pyspark
-
-    spark_home = Path(pyspark.__file__).parent
+    spark_home = daemon.spark_home()
     command = [f"{spark_home}/bin/spark-submit", "--class", MAIN]
     command += ["--properties-file", str(conf), "spark-internal"]
     about = {
@@ -219,24 +208,24 @@ def _start(wanted: Mapping[str, str]) -> str:
         "master": wanted["spark.master"],
         "metastore": metastore.name(wanted),
     }
-    embedded = lock.metastore_dir(dict(wanted))
+    embedded = lock.metastore_dir(wanted)
     environment = {"SPARK_HOME": str(spark_home), **_hive_site(wanted)}
     begun = time.monotonic()
     with spark.own_java(), _taken(embedded) as taken:
-        process = daemon.spawn(command, folder(), NAME, environment, taken, **about)
+        found = daemon.spawn(command, folder(), NAME, environment, taken, **about)
         for file in taken:
             use = "Use it: --target thrift"
-            lock.note(file, pid=process.pid, command="./run server start", remedy=use)
-    found = {**(daemon.record(folder(), NAME) or {})}
+            lock.note(file, pid=found["pid"], command="./run server start", remedy=use)
+    ready, log = partial(answers, found), settings.logs() / "spark.log"
     try:
-        _wait(lambda: answers(found), found)
+        daemon.wait(folder(), {NAME: "Spark"}, ready, START_SECONDS, "answer from Spark", log)
     except BaseException:
         daemon.stop(folder(), NAME)
         raise
     took = time.monotonic() - begun
     hint = "" if settings.is_loopback(about["host"]) else ", open to other machines"
     return (
-        f"ready at {_place(about)} in {took:.0f} s (process {process.pid}, metastore "
+        f"ready at {_place(about)} in {took:.0f} s (process {found['pid']}, metastore "
         f"{about['metastore']}{hint}): dbt build --target {NAME}"
     )
 
@@ -267,28 +256,6 @@ def _taken(embedded: Path | None) -> Generator[list[IO[str]], None, None]:
         raise ServerError(str(error)) from error
     with file:
         yield [file]
-
-
-def _wait(is_ready: Callable[[], bool], found: Mapping[str, Any]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if not daemon.is_running(found):
-            words = daemon.last_words(folder() / f"{NAME}.out")
-            raise ServerError(f"Spark did not start: {words} (more in {logs() / 'spark.log'})")
-        if _is_open(found) and is_ready():
-            return
-        time.sleep(0.1)
-    problem = f"no answer from Spark after {START_SECONDS} s, stopped it"
-    raise ServerError(f"{problem}; see {logs() / 'spark.log'}")
-
-
-def _is_open(found: Mapping[str, Any]) -> bool:
-    host = found["host"] if found["host"] not in ("0.0.0.0", "::") else "127.0.0.1"
-    try:
-        socket.create_connection((host, found["port"]), timeout=5).close()
-    except OSError:
-        return False
-    return True
 
 
 def _place(found: Mapping[str, Any]) -> str:

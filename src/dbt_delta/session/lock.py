@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +20,7 @@ class MetastoreInUse(Exception):
     """Another process has the metastore; the message names it and the way out."""
 
 
-def metastore_dir(settings: dict[str, str]) -> Path | None:
+def metastore_dir(settings: Mapping[str, str]) -> Path | None:
     """The folder of the embedded Derby database in Spark settings, None for another database."""
     url = settings.get("spark.hadoop.javax.jdo.option.ConnectionURL", "")
     match = re.match(r"jdbc:derby:(?!//|memory:)(?:;databaseName=)?([^;]+)", url)

@@ -18,6 +18,8 @@ TESTED_DBT_SPARK = ("1.11.0",)
 SWITCH = "DBT_DELTA_PLUGIN"
 SESSION = "session"
 THRIFT = "thrift"
+# The methods whose connections are ours.
+OURS = (SESSION, THRIFT)
 # Where dbt-databricks and dbt-spark run Python models.
 CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
 
@@ -104,12 +106,13 @@ def _replace_connections(manager: Any) -> None:
         from dbt_delta.session.profile import restore_ansi
 
         restore_ansi(connection.credentials)
-        if connection.credentials.method not in (SESSION, THRIFT):
+        if connection.credentials.method not in OURS:
             return tags.tag_server(stock_open(cls, connection))
         _cancel_at_first_failure()
-        connection.handle = _connect(connection)
+        is_server = connection.credentials.method == THRIFT
+        connection.handle = _server(connection) if is_server else _session(connection)
         connection.state = ConnectionState.OPEN
-        return connection
+        return tags.tag_server(connection) if is_server else connection
 
     def execute(
         self: Any, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -139,11 +142,13 @@ def _replace_connections(manager: Any) -> None:
     manager.exception_handler = exception_handler
 
 
-def _connect(connection: Connection) -> Any:
-    if connection.credentials.method == THRIFT:
-        from dbt_delta.session.thrift import ServerConnection
+def _server(connection: Connection) -> Any:
+    from dbt_delta.session.thrift import ServerConnection
 
-        return ServerConnection(connection)
+    return ServerConnection(connection)
+
+
+def _session(connection: Connection) -> Any:
     from dbt_delta.session.connection import SessionConnection
 
     return SessionConnection(connection.credentials.server_side_parameters, connection)
@@ -293,9 +298,7 @@ def _cancel_at_first_failure() -> None:
         first = self.__dict__.setdefault("_dbt_delta_first_failure", self._raise_next_tick)
         self._raise_next_tick = first
         adapter = get_adapter(self.config)
-        if adapter.type() != "spark":
-            return
-        if adapter.connections.profile.credentials.method in (SESSION, THRIFT):
+        if adapter.type() == "spark" and adapter.connections.profile.credentials.method in OURS:
             adapter.connections.cancel_open()
 
     GraphRunnableTask._handle_result = handle_result

@@ -37,17 +37,28 @@ def certificate_authority(credentials: Any) -> str | None:
 
 
 def _as_written(credentials: Any) -> dict[str, Any]:
-    """The target in profiles.yml, rendered; as dbt's Profile does."""
+    """The target in profiles.yml; read once per invocation, as each connection asks."""
     from dbt.adapters.factory import FACTORY
+
+    written = getattr(credentials, "_dbt_delta_written", None)
+    if written is None:
+        config = FACTORY.adapters[credentials.type].config
+        written = rendered(config.profile_name, config.target_name)
+        if written is None:  # credentials that were not made from a file
+            written = credentials.to_dict()
+        credentials._dbt_delta_written = written
+    return written
+
+
+def rendered(name: str, target: str) -> dict[str, Any] | None:
+    """A target in profiles.yml, as dbt's Profile renders it; None without such a profile."""
     from dbt.config.profile import Profile, read_profile
     from dbt.config.renderer import ProfileRenderer
     from dbt.flags import get_flags
 
-    config = FACTORY.adapters[credentials.type].config
     flags = get_flags()
-    raw = read_profile(flags.PROFILES_DIR).get(config.profile_name)
-    if raw is None:  # credentials that were not made from a file
-        return credentials.to_dict()
+    raw = read_profile(flags.PROFILES_DIR).get(name)
+    if raw is None:
+        return None
     renderer = ProfileRenderer(getattr(flags, "VARS", None) or {})
-    _, target = Profile.render_profile(raw, config.profile_name, config.target_name, renderer)
-    return target
+    return Profile.render_profile(raw, name, target, renderer)[1]

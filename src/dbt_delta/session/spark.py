@@ -73,18 +73,13 @@ def start(settings: dict[str, str]) -> "SparkSession":
         return _start(settings)
 
 
-def has_embedded_metastore(settings: Mapping[str, str]) -> bool:
-    """Whether Spark settings name a Derby database of this machine's."""
-    return lock.metastore_dir(dict(settings)) is not None
-
-
 def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
     """What takes the place of the embedded metastore; nothing where it is in use.
 
     Beside it lies a file of properties then: one home has one catalog, or tables would be known
     here and not there.
     """
-    embedded = lock.metastore_dir(dict(settings))
+    embedded = lock.metastore_dir(settings)
     if embedded is None:
         return {}
     try:

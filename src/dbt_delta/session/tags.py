@@ -25,8 +25,11 @@ def tag(node: str | None) -> str:
 def tag_server(connection: Connection) -> Connection:
     """Has an open connection to a server tell it, before each node's first statement, whose it is.
 
-    A server has one Spark session per connection. One that refuses the setting gets no tags.
+    A server has one Spark session per connection. One that refuses the setting gets no tags, nor
+    does one for which the profile has commit metadata of its own.
     """
+    if SETTING in connection.credentials.server_side_parameters:
+        return connection
     handle = connection.handle
     stock_execute = handle.execute
     tagged: list[str | None] = []

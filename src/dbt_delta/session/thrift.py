@@ -21,7 +21,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, profile, retry, tags
+from dbt_delta.session import errors, profile, retry
 from dbt_delta.session.literals import as_sent
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ class ServerConnection(SparkConnectionWrapper):
         self._pause = max(float(credentials.poll_interval), FIRST_PAUSE)
         self._timeout = credentials.query_timeout
         self._cancelled = threading.Event()
-        self._tagged_as: str | None = None
-        self._is_tagging = tags.SETTING not in credentials.server_side_parameters
         self._session = self._open()
         self._cursor = self._session.cursor()
 
@@ -65,9 +63,6 @@ class ServerConnection(SparkConnectionWrapper):
         """
         sql = as_sent(sql.strip().removesuffix(";"), bindings)
         name = self._connection.name
-        if self._is_tagging and name != self._tagged_as:
-            self._send(f"set `{tags.SETTING}`=`{tags.tag(name)}`")
-            self._tagged_as = name
         # The server's job description is the statement.
         labelled = f"/* {name} ({get_invocation_id()}) */ {sql}"
         retry.repeatedly(sql, lambda: self._send(labelled), name, self._cancelled.wait)

@@ -1,7 +1,5 @@
 """The reference project built for real, by ./run, each time in a home of its own."""
 
-import os
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,28 +12,13 @@ SCHEMA = "dbt_delta.db"
 
 
 @dataclass
-class Run:
-    """A finished ./run command."""
-
-    code: int
-    output: str
-
-
-@dataclass
 class Home:
     """A DBT_DELTA_HOME that ./run commands of a test share."""
 
     path: Path
 
-    def run(self, *arguments: str) -> Run:
-        done = subprocess.run(
-            [harness.REPOSITORY / "run", *arguments],
-            env={**os.environ, **harness.environment(self.path)},
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
-        return Run(done.returncode, done.stdout + done.stderr)
+    def run(self, *arguments: str) -> harness.Run:
+        return harness.run_command(*arguments, env=harness.environment(self.path))
 
     def tables(self) -> dict[str, Path]:
         """Folders of the Delta tables by name."""

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.functional.reference.conftest import Home, Run
+from tests.functional.harness import Run
+from tests.functional.reference.conftest import Home
 
 MARTS = ["daily_carriers", "flights", "hourly_airports", "routes"]
 # Data tests and unit tests run with the whole year; here only the rows count.

@@ -1,26 +1,16 @@
 """Real Spark Thrift servers, started by ./run, each in a home and on a port of its own."""
 
 import json
-import os
-import subprocess
 import urllib.request
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dbt_delta.server.daemon import free_port
 from tests.functional import harness
-
-
-@dataclass
-class Run:
-    """A finished ./run command."""
-
-    code: int
-    output: str
 
 
 class Server:
@@ -29,8 +19,8 @@ class Server:
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
-        self.port = harness.free_port()
-        self.ui = harness.free_port()
+        self.port = free_port()
+        self.ui = free_port()
         self.conf = home / "server.conf"
         self.conf.write_text(f"spark.ui.enabled true\nspark.ui.port {self.ui}\n")
 
@@ -43,20 +33,13 @@ class Server:
             "DBT_DELTA_SERVER_CONF": str(self.conf),
         }
 
-    def run(self, *arguments: str, **environment: str) -> Run:
+    def run(self, *arguments: str, **environment: str) -> harness.Run:
         """``./run server ..`` to its end."""
         return self.command("server", *arguments, **environment)
 
-    def command(self, *arguments: str, **environment: str) -> Run:
+    def command(self, *arguments: str, **environment: str) -> harness.Run:
         """``./run ..`` in this home, to its end."""
-        done = subprocess.run(
-            [harness.REPOSITORY / "run", *arguments],
-            env={**os.environ, **self.environment, **environment},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        return Run(done.returncode, done.stdout + done.stderr)
+        return harness.run_command(*arguments, env={**self.environment, **environment})
 
     def start(self, *arguments: str) -> "Server":
         """Starts it, or fails the test with what it said."""

@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
-from tests.functional.harness import Project, free_port, wait_until
-from tests.functional.server.conftest import Run, Server
+from dbt_delta.server.daemon import free_port
+from tests.functional.harness import Project, Run, wait_until
+from tests.functional.server.conftest import Server
 
 SLEEP = "java_method('java.lang.Thread', 'sleep', 1500L)"
 
@@ -18,9 +19,7 @@ SLEEP = "java_method('java.lang.Thread', 'sleep', 1500L)"
 def clustered(new_server: Callable[..., Server]) -> Generator[tuple[Server, Callable[..., Run]]]:
     """A server that was started on a cluster, and ``./run cluster``."""
     server, port = new_server(), free_port()
-
     cluster = partial(server.command, "cluster")
-
     started = cluster("start", "--workers", "2", "--port", str(port))
     assert started.code == 0, started.output
     assert f"SPARK_MASTER=spark://127.0.0.1:{port} ./run server start" in started.output

@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509 import load_pem_x509_certificate
 
-from tests.functional.harness import Project, free_port
+from dbt_delta.server.daemon import free_port
+from tests.functional.harness import Project
 from tests.functional.server.conftest import Server
 
 USER, PASSWORD = "alice", "correct horse"
