@@ -127,6 +127,10 @@ select
     {{ columns | join(', ') }},
     if(_change_type in ('insert', 'update_postimage'), {{ '-1, 1' if rows.backwards else '1, -1' }}) as __dbt_n
 from ({{ rows.text }}) as feed
+{#- All that follows is by key, and nearly all rows go through it. -#}
+{%- if comparison['keys'] %}
+distribute by {{ dbt_delta._key_groups(comparison) | join(', ') }}
+{%- endif -%}
 {%- else -%}
 {%- for side, sign in (('after', 1), ('before', -1)) -%}
 {%- set columns = [] -%}
@@ -153,7 +157,7 @@ where false
     several rows; without a key nothing is.
 #}
 {% macro _diff_sql(comparison) -%}
-{%- set columns, groups, values, fields, key_groups = [], [], [], [], [] -%}
+{%- set columns, groups, values, fields = [], [], [], [] -%}
 {%- for column in comparison.columns -%}
     {%- set own = '__dbt_c' ~ loop.index -%}
     {%- set comparable = dbt_delta._comparable(own, column.type) -%}
@@ -161,8 +165,8 @@ where false
     {%- do groups.append(comparable) -%}
     {%- do values.append(own if comparable == own else 'any_value(' ~ own ~ ') as ' ~ own) -%}
     {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ own) -%}
-    {%- if column in comparison['keys'] -%}{%- do key_groups.append(comparable) -%}{%- endif -%}
 {%- endfor -%}
+{%- set key_groups = dbt_delta._key_groups(comparison) -%}
 with left_over as (
     select {{ values | join(', ') }}, sum(__dbt_n) as __dbt_n
     from (
@@ -230,6 +234,17 @@ select
     if(__dbt_is_after, __dbt_row, null) as _after
 from each_row
 {%- endif -%}
+{%- endmacro %}
+
+{# What rows of one key have in common. #}
+{% macro _key_groups(comparison) -%}
+    {%- set groups = [] -%}
+    {%- for column in comparison.columns -%}
+        {%- if column in comparison['keys'] -%}
+            {%- do groups.append(dbt_delta._comparable('__dbt_c' ~ loop.index, column.type)) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(groups) -}}
 {%- endmacro %}
 
 {# Whether a column of a pair is the same on both sides, or near enough. #}
