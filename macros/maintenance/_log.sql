@@ -148,7 +148,7 @@
     {%- set listings = [] -%}
     {%- for log in logs -%}
         {%- do listings.append('select path from binaryFile.' ~ dbt_delta._log_files(
-            log, '{00000000000000000000.json,*.checkpoint*.parquet}'
+            log, '{00000000000000000000.json,*.checkpoint.*}'
         )) -%}
     {%- endfor -%}
     {%- set paths = run_query(listings | join('\nunion all\n')).columns[0].values() -%}
@@ -162,13 +162,13 @@
             {%- endfor -%}
             {%- set folder = dbt_delta._log_folder(log, table) -%}
             {%- for name in dbt_delta._newest_checkpoint(names, always) -%}
-                {%- do files.append(dbt_delta._plain_glob(folder ~ name)) -%}
+                {%- set path = dbt_delta._plain_glob(folder ~ name) -%}
+                {#- One of JSON is read with the other lines of the log. -#}
+                {%- if name.endswith('.parquet') -%}{%- do files.append(path) -%}{%- endif -%}
                 {%- if name.count('.') == 3 -%}
                     {%- set parts = [] -%}
-                    {%- for row in run_query(
-                        'select sidecar.path as name from parquet.'
-                        ~ dbt_delta._any_path(log.parent, [dbt_delta._plain_glob(folder ~ name)]) ~ ' where sidecar is not null'
-                    ).rows -%}
+                    {%- set listed = dbt_delta._sidecars_sql(dbt_delta._any_path(log.parent, [path]), name) -%}
+                    {%- for row in run_query(listed).rows -%}
                         {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
                     {%- endfor -%}
                     {%- if parts -%}
@@ -189,14 +189,23 @@
     {{- return(sources) -}}
 {%- endmacro %}
 
+{# The names of the files that hold the rest of a checkpoint of Delta's second format. #}
+{% macro _sidecars_sql(path, name) -%}
+    {%- if name.endswith('.parquet') -%}
+        {{- return('select sidecar.path as name from parquet.' ~ path ~ ' where sidecar is not null') -}}
+    {%- endif -%}
+    {%- set sidecar = "get_json_object(value, '$.sidecar.path')" -%}
+    {{- return('select ' ~ sidecar ~ ' as name from text.' ~ path ~ ' where ' ~ sidecar ~ ' is not null') -}}
+{%- endmacro %}
+
 {#
-    The files of the newest whole checkpoint: `n.checkpoint.parquet`, all parts of
-    `n.checkpoint.1.3.parquet`, or `n.checkpoint.<id>.parquet`; none where the log has version 0, unless always.
+    The files of the newest whole checkpoint: `n.checkpoint.parquet`, all parts of `n.checkpoint.1.3.parquet`,
+    or `n.checkpoint.<id>.parquet` or `.json`; none where the log has version 0, unless always.
 #}
 {% macro _newest_checkpoint(names, always) -%}
     {%- set newest = namespace(version='', files=[]) -%}
     {%- if always or '00000000000000000000.json' not in names -%}
-        {%- for name in names | sort if name.endswith('.parquet') -%}
+        {%- for name in names | sort if '.checkpoint.' in name -%}
             {%- set steps = name.split('.') -%}
             {%- set files = [name] -%}
             {%- if steps | length == 5 -%}
