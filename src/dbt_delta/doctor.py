@@ -54,9 +54,13 @@ def metastore_faults(settings: dict[str, str]) -> list[str]:
     folder = lock.metastore_dir(settings)
     if folder is None:
         return []
+    shared = spark.shared_metastore(settings)
     try:
+        if shared:
+            spark.check_shared_metastore(shared)
+            return []
         lock.acquire(folder)
-    except lock.MetastoreInUse as error:
+    except (lock.MetastoreInUse, ValueError) as error:
         return [f"Metastore: {error}"]
     if lock.is_open(folder):
         return [

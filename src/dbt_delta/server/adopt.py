@@ -40,7 +40,7 @@ def adopt() -> str:
             if done.returncode != 0:
                 words = [line for line in done.stderr.splitlines() if line.strip()]
                 raise ServerError(f"{step}: {words[-1] if words else 'no word why'}")
-    return done.stdout.strip()
+    return done.stdout.splitlines()[-1]
 
 
 def _read(folder: Path) -> None:

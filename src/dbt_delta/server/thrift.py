@@ -21,6 +21,8 @@ NAME = "thrift"
 MAIN = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 IDENTITY = "spark.dbt_delta.identity"
 START_SECONDS = 180
+# A query of no table; a busy server still answers it.
+ANSWER_SECONDS = 30
 DEFAULT_PORT = 10000
 # Java itself, threads and class data, beside the heap.
 OVERHEAD_MB = 512
@@ -91,6 +93,8 @@ def answers(found: Mapping[str, Any]) -> bool:
     """Whether the server on record runs a query; of one that wants a login, that it asks for it."""
     import thrift.transport.TTransport as transports
 
+    if found["authentication"] == "KERBEROS":
+        return daemon.port_problem(found["host"], found["port"]) != ""
     try:
         with contextlib.closing(_connect(found)) as connection:
             cursor = connection.cursor()
@@ -112,6 +116,7 @@ def _connect(found: Mapping[str, Any]) -> Any:
         password=os.environ.get("DBT_ENV_SECRET_PASSWORD"),
         auth=found["authentication"],
         tls=_trusting() if found["tls"] else None,
+        timeout=ANSWER_SECONDS,
     )
 
 
@@ -124,8 +129,12 @@ def _trusting() -> ssl.SSLContext:
 
 
 def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str, str]:
+    profile = settings.of_profile()
+    options = "spark.driver.extraJavaOptions"
     wanted = {
-        **settings.of_profile(),
+        **profile,
+        # One that has run out of memory does no work any more, and holds up all who wait for it.
+        options: f"{profile.get(options, '')} -XX:+ExitOnOutOfMemoryError",
         "spark.app.name": "dbt_delta server",
         # A small statement gets its share beside a big one; each connection is a pool.
         "spark.scheduler.mode": "FAIR",

@@ -86,7 +86,8 @@ def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
         lines = embedded.with_name(METASTORE_FILE).read_text().splitlines()
     except FileNotFoundError:
         return {}
-    return dict(line.split(" ", 1) for line in lines)
+    pairs = (line.split(" ", 1) for line in lines)
+    return {name: value.replace("\\\\", "\\") for name, value in pairs}
 
 
 def is_secret(name: str) -> bool:

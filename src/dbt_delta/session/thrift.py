@@ -32,6 +32,7 @@ POOL = "spark.sql.thriftserver.scheduler.pool"
 # A server answers a poll when the statement is done, or after hive.server2.long.polling.timeout,
 # five seconds. One that answers at once is asked again after a while that grows to poll_interval.
 FIRST_PAUSE = 0.02
+CONNECT_SECONDS = 30
 _threads = itertools.count(1)
 _local = threading.local()
 
@@ -206,6 +207,7 @@ def connect(
     kerberos_service_name: str | None = None,
     tls: ssl.SSLContext | None = None,
     settings: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> "hive.Connection":
     """A session of a Thrift server.
 
@@ -213,13 +215,14 @@ def connect(
         auth: NONE (default), NOSASL, LDAP, CUSTOM or KERBEROS.
         tls: how to verify the server; None for a server without TLS.
         settings: of the session; Spark takes them in Hive's form only.
+        timeout: seconds that any answer may take; by default only for the first.
     """
     import thrift_sasl
     from pyhive import hive
     from thrift.transport.TTransport import TBufferedTransport
 
     auth = (auth or "NONE").upper()
-    line = _line(host, port, tls)
+    line = _line(host, port, tls, timeout)
     mechanism = "GSSAPI" if auth == "KERBEROS" else "PLAIN"
     # Neither matters without a login, but must not be empty.
     login = {"service": kerberos_service_name} if auth == "KERBEROS" else {}
@@ -237,15 +240,21 @@ def connect(
     return hive.connect(thrift_transport=transport, username=user or "dbt", configuration=wanted)
 
 
-def _line(host: str, port: int, tls: ssl.SSLContext | None) -> Any:
+def _line(host: str, port: int, tls: ssl.SSLContext | None, timeout: float | None) -> Any:
     """A socket that raises what is wrong; Thrift's own says only that something is."""
     from thrift.transport.TSocket import TSocket
 
     class Line(TSocket):
         def open(self) -> None:
-            plain = socket.create_connection((host, port))
+            plain = socket.create_connection((host, port), timeout or CONNECT_SECONDS)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # A machine that is gone says nothing; the system finds out.
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
+                if hasattr(socket, option):
+                    plain.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), 30)
             self.handle = tls.wrap_socket(plain, server_hostname=host) if tls else plain
+            self.handle.settimeout(timeout)
 
         def isOpen(self) -> bool:
             return self.handle is not None

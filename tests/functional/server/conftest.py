@@ -22,7 +22,8 @@ class Server:
         self.port = free_port()
         self.ui = free_port()
         self.conf = home / "server.conf"
-        self.conf.write_text(f"spark.ui.enabled true\nspark.ui.port {self.ui}\n")
+        conf = {"spark.ui.enabled": "true", "spark.ui.port": str(self.ui), **harness.QUICK}
+        self.conf.write_text("".join(f"{name} {value}\n" for name, value in conf.items()))
 
     @property
     def environment(self) -> dict[str, str]:
