@@ -50,20 +50,20 @@ def test_a_time_is_a_version(built: Project) -> None:
     assert [row["id"] for row in built.rows("a")] == [2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("{model: a, to: 7}", "restore: to is 7: `SCHEMA`.`a` has versions 0 to 2."),
-        ("{model: a, to: soon}", "restore: to is 'soon'. Give a version, a time such as"),
-        ("{model: a, to: '2001-01-01'}", "before the oldest version of `SCHEMA`.`a`"),
-        ("{model: a, to: 'run:none'}", "`SCHEMA`.`a` has no commit of run 'none'."),
-        ("{model: b, to: 1}", "there is no model, seed or snapshot 'b'. Give one of a,"),
-    ],
-)
-def test_what_cannot_be_is_refused(built: Project, arguments: str, said: str) -> None:
-    refused = _restore(built, arguments, check=False)
-    assert not refused.success
-    assert said.replace("SCHEMA", built.schema) in refused.output
+REFUSED = [
+    ("{model: a, to: 7}", "restore: to is 7: `SCHEMA`.`a` has versions 0 to 2."),
+    ("{model: a, to: soon}", "restore: to is 'soon'. Give a version, a time such as"),
+    ("{model: a, to: '2001-01-01'}", "before the oldest version of `SCHEMA`.`a`"),
+    ("{model: a, to: 'run:none'}", "`SCHEMA`.`a` has no commit of run 'none'."),
+    ("{model: b, to: 1}", "there is no model, seed or snapshot 'b'. Give one of a,"),
+]
+
+
+def test_what_cannot_be_is_refused(built: Project) -> None:
+    for arguments, said in REFUSED:
+        refused = _restore(built, arguments, check=False)
+        assert not refused.success, arguments
+        assert said.replace("SCHEMA", built.schema) in refused.output
     assert built.version("a") == 2
     same = _restore(built, "{model: a, to: 2}")
     assert "is at version 2 already" in same.output
