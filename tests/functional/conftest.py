@@ -52,9 +52,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
     if config.getoption("--target") == "session":
         return
-    skip = pytest.mark.skip(reason="it starts the sessions or servers that it is about itself")
+    skip = pytest.mark.skip(reason="it is about a session, or starts its servers itself")
     for item in items:
-        if item.path.parent.name in SESSION_FOLDERS:
+        if item.path.parent.name in SESSION_FOLDERS or item.get_closest_marker("session"):
             item.add_marker(skip)
 
 

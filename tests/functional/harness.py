@@ -69,6 +69,11 @@ QUICK = {
 _serial = itertools.count(1)
 
 
+def runs_python() -> bool:
+    """Whether Python models can run; on a Thrift server they cannot."""
+    return os.environ.get("DBT_TARGET") != "thrift"
+
+
 @dataclass
 class Invocation:
     """What one dbt command gave back."""

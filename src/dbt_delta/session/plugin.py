@@ -155,25 +155,27 @@ def _session(connection: Connection) -> Any:
 
 
 def _add_python_models() -> None:
-    """Python models of the session method run in their connection's session."""
+    """Python models of the session method run in their connection's session, on a server not."""
     from dbt.adapters.spark.impl import SparkAdapter
 
-    from dbt_delta.session.python_model import SessionPythonModel
+    from dbt_delta.session.python_model import NoPythonModel, SessionPythonModel
 
     stock_helpers = SparkAdapter.python_submission_helpers.fget
     stock_method = SparkAdapter.default_python_submission_method.fget
 
-    def is_session(adapter: Any) -> bool:
-        return adapter.connections.profile.credentials.method == SESSION
+    def connects_by(adapter: Any) -> str:
+        return adapter.connections.profile.credentials.method
 
     def helpers(self: Any) -> dict[str, Any]:
-        if not is_session(self):
+        if connects_by(self) not in OURS:
             return stock_helpers(self)
+        is_session = connects_by(self) == SESSION
+        helper = partial(SessionPythonModel, self.connections) if is_session else NoPythonModel
         # A model that names a Databricks cluster of its own runs here all the same.
-        return dict.fromkeys((SESSION, *CLUSTERS), partial(SessionPythonModel, self.connections))
+        return dict.fromkeys((SESSION, *CLUSTERS), helper)
 
     def method(self: Any) -> str:
-        return SESSION if is_session(self) else stock_method(self)
+        return SESSION if connects_by(self) in OURS else stock_method(self)
 
     SparkAdapter.python_submission_helpers = property(helpers)
     SparkAdapter.default_python_submission_method = property(method)

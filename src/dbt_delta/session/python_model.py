@@ -32,3 +32,18 @@ class SessionPythonModel(PythonJobHelper):
         except SyntaxError as error:
             raise DbtRuntimeError(f"{self._path}, line {error.lineno}: {error.msg}") from None
         self._connections.get_thread_connection().handle.run_python(code)
+
+
+class NoPythonModel(PythonJobHelper):
+    """Refuses a Python model of a target that has no session to run it in."""
+
+    def __init__(self, parsed_model: dict[str, Any], credentials: Any) -> None:
+        self._path = parsed_model["original_file_path"]
+
+    def submit(self, compiled_code: str) -> None:
+        """Raises DbtRuntimeError: where it can run."""
+        raise DbtRuntimeError(
+            f"{self._path}: a Thrift server runs SQL, not Python. Run this model with "
+            "--target session; both run side by side on one catalog: ./run server start "
+            "--metastore postgres"
+        )

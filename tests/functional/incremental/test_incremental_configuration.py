@@ -233,6 +233,7 @@ def test_contract(project: Project) -> None:
     assert "new" not in relations(project)
 
 
+@pytest.mark.session
 def test_python_models(project: Project) -> None:
     python = """
         def model(dbt, session):

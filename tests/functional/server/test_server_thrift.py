@@ -225,6 +225,14 @@ def test_killed_in_a_merge_tables_keep_their_version_and_retry_finishes(
     _is_gone(server)
 
 
+def test_a_python_model_is_refused(server: Server, project: Project) -> None:
+    project.write({"models/a.py": "def model(dbt, session):\n    return session.range(1)\n"})
+    process = server.dbt(project, "run")
+    assert process.wait() == 1
+    said = "models/a.py: a Thrift server runs SQL, not Python. Run this model with --target session"
+    assert said in process.output
+
+
 def test_a_driver_out_of_memory_ends_with_a_line(
     new_server: Callable[..., Server], project: Project
 ) -> None:

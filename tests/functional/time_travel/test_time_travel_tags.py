@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.functional.harness import Project, session
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
@@ -29,6 +31,7 @@ MODELS = {
 }
 
 
+@pytest.mark.session
 def test_every_commit_is_tagged(project: Project) -> None:
     project.write(
         MODELS
