@@ -21,6 +21,7 @@ def parser(name: str) -> argparse.ArgumentParser:
 
 def publish(folder: Path, name: str, about: dict[str, Any], report: Callable[..., str]) -> None:
     """Writes ``name``.json and .md; the report is made of ``about`` with date and machine."""
+    folder.mkdir(parents=True, exist_ok=True)
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     about = {"date": time.strftime("%Y-%m-%d"), "machine": machine, **about}
     (folder / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")

@@ -136,6 +136,8 @@ def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str
         # One that has run out of memory does no work any more, and holds up all who wait for it.
         options: f"{profile.get(options, '')} -XX:+ExitOnOutOfMemoryError",
         "spark.app.name": "dbt_delta server",
+        # Compiled plans of whole projects, for their next run; Spark keeps a hundred.
+        "spark.sql.codegen.cache.maxEntries": "1000",
         # A small statement gets its share beside a big one; each connection is a pool.
         "spark.scheduler.mode": "FAIR",
         settings.HOST: "127.0.0.1",

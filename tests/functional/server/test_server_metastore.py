@@ -1,16 +1,18 @@
 """One catalog for servers and sessions: PostgreSQL, from the first start to another home's end."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from tests.functional.harness import Project
+from tests.functional.harness import REPOSITORY, Project
 from tests.functional.server.conftest import Server
 
 MODELS = {
@@ -124,3 +126,37 @@ def test_settings_from_the_environment(server: Server, tmp_path: Path) -> None:
     assert "not shown" not in run.output
     assert not (server.home / "metastore.conf").exists()
     assert "DBT_DELTA_METASTORE_URL" not in os.environ
+
+
+# Of each area what goes through most of it; ./run test --target thrift runs all there is.
+CORE = {
+    "incremental/test_incremental_strategies.py": [
+        "test_merge_writes_one_commit",
+        "test_insert_overwrite_replaces_what_the_batch_has_rows_of",
+        "test_delete_insert_replaces_all_rows_of_a_key",
+        "test_replace_where_refuses_rows_outside_with_their_number",
+    ],
+    "incremental/test_incremental_microbatch.py": ["test_retry_runs_the_failed_batch_only"],
+    "incremental/test_incremental_schema_change.py": ["test_fields_of_structs_evolve"],
+    "snapshots/test_snapshots_strategies.py": ["test_deleted_returned_and_deleted_again"],
+    "seeds/test_seeds_values.py": ["test_texts", "test_column_types"],
+    "relations/test_relations_tables.py": ["test_every_kind_takes_the_place_of_every_other"],
+    "relations/test_relations_promises.py": ["test_properties_and_clustering_follow"],
+    "diff/test_diff_operation.py": ["test_versions_of_a_model"],
+    "time_travel/test_time_travel_undo.py": ["test_an_undo_is_undone"],
+    "maintenance/test_maintenance_operations.py": ["test_optimize_says_what_it_did"],
+}
+
+
+def test_the_core_of_the_suite_passes_on_such_a_server() -> None:
+    tests = [f"tests/functional/{file}::{n}" for file, names in CORE.items() for n in names]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--target", "thrift", *tests],
+        cwd=REPOSITORY,
+        env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^\d+ passed in", done.stdout, re.MULTILINE), done.stdout
