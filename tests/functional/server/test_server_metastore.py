@@ -132,18 +132,13 @@ def test_settings_from_the_environment(server: Server, tmp_path: Path) -> None:
 CORE = {
     "incremental/test_incremental_strategies.py": [
         "test_merge_writes_one_commit",
-        "test_insert_overwrite_replaces_what_the_batch_has_rows_of",
-        "test_delete_insert_replaces_all_rows_of_a_key",
         "test_replace_where_refuses_rows_outside_with_their_number",
     ],
     "incremental/test_incremental_microbatch.py": ["test_retry_runs_the_failed_batch_only"],
-    "incremental/test_incremental_schema_change.py": ["test_fields_of_structs_evolve"],
     "snapshots/test_snapshots_strategies.py": ["test_deleted_returned_and_deleted_again"],
     "seeds/test_seeds_values.py": ["test_texts", "test_column_types"],
-    "relations/test_relations_tables.py": ["test_every_kind_takes_the_place_of_every_other"],
     "relations/test_relations_promises.py": ["test_properties_and_clustering_follow"],
     "diff/test_diff_operation.py": ["test_versions_of_a_model"],
-    "time_travel/test_time_travel_undo.py": ["test_an_undo_is_undone"],
     "maintenance/test_maintenance_operations.py": ["test_optimize_says_what_it_did"],
 }
 
