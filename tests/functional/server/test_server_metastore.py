@@ -138,7 +138,6 @@ CORE = {
     "snapshots/test_snapshots_strategies.py": ["test_deleted_returned_and_deleted_again"],
     "seeds/test_seeds_values.py": ["test_texts", "test_column_types"],
     "relations/test_relations_promises.py": ["test_properties_and_clustering_follow"],
-    "diff/test_diff_operation.py": ["test_versions_of_a_model"],
     "maintenance/test_maintenance_operations.py": ["test_optimize_says_what_it_did"],
 }
 
