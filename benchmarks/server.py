@@ -9,17 +9,15 @@ not in it). Writes results/server.json and results/server.md.
 """
 
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks import _results as results
+from benchmarks.startup import measure
 from dbt_delta.server import daemon
 from tests.functional import harness
 
@@ -55,36 +53,26 @@ def main(arguments: list[str] | None = None) -> None:
             os.environ.update(harness.environment(Path(folder) / "reader"))
             (Path(folder) / "reader" / "logs").mkdir(parents=True)
             tables = compare(homes)
-            rounds = measure(options.rounds, variables)
+            rounds = rounds_of(options.rounds, variables)
         finally:
             run_to_end([harness.REPOSITORY / "run", "server", "stop"], variables["thrift"])
     results.publish(options.results, "server", {"tables": tables, "rounds": rounds}, report)
 
 
-def measure(
+def rounds_of(
     count: int, variables: dict[str, dict[str, str]]
 ) -> dict[str, dict[str, list[dict[str, float]]]]:
     """Seconds per command, target and round."""
-    dbt = Path(sys.executable).with_name("dbt")
+    dbt = str(Path(sys.executable).with_name("dbt"))
     found = {name: {target: [] for target in TARGETS} for name in COMMANDS}
     for number in range(count):
         for name, arguments in COMMANDS.items():
             # The order alternates, so that neither always comes second.
             for target in TARGETS if number % 2 == 0 else reversed(TARGETS):
-                took = timed(lambda: run_to_end([dbt, *arguments], variables[target]))  # noqa: B023
-                found[name][target].append(took)
-                print(f"{name}, {target}: {took['wall']:.1f} s", flush=True)
+                wall, cpu = measure([dbt, *arguments], variables[target])
+                found[name][target].append({"wall": wall, "cpu": cpu})
+                print(f"{name}, {target}: {wall:.1f} s, CPU {cpu:.1f} s", flush=True)
     return found
-
-
-def timed(work: Callable[[], None]) -> dict[str, float]:
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    work()
-    wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "wall": wall,
-        "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-    }
 
 
 def run_to_end(command: list[Any], variables: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,11 +40,18 @@ def cpu_seconds(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(command: list[str], home: Path, options: str) -> tuple[float, float]:
-    """Wall and CPU seconds of one command and the JVM it leaves behind."""
-    environment = {**os.environ, "DBT_DELTA_HOME": str(home), "DBT_DELTA_JAVA_OPTIONS": options}
-    lock = home / "metastore.lock"
-    lock.unlink(missing_ok=True)
+def embedded_jvm(home: Path) -> int | None:
+    """The process of the driver that a home's lock names; of a server it names none."""
+    try:
+        return json.loads((home / "metastore.lock").read_text() or "{}").get("jvm")
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def measure(command: list[str], environment: Mapping[str, str]) -> tuple[float, float]:
+    """Wall and CPU seconds of one command in its DBT_DELTA_HOME and the JVM it leaves behind."""
+    home = Path(environment["DBT_DELTA_HOME"])
+    last_jvm = embedded_jvm(home)
     started = time.monotonic()
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
@@ -53,11 +61,11 @@ def measure(command: list[str], home: Path, options: str) -> tuple[float, float]
     while True:
         try:
             own = max(own, cpu_seconds(process.pid)) if process.poll() is None else own
-            if jvm_pid is None and lock.exists():
-                jvm_pid = json.loads(lock.read_text() or "{}").get("jvm")
+            if jvm_pid is None and embedded_jvm(home) != last_jvm:
+                jvm_pid = embedded_jvm(home)
             if jvm_pid is not None:
                 jvm = max(jvm, cpu_seconds(jvm_pid))
-        except (FileNotFoundError, ProcessLookupError, ValueError):
+        except (FileNotFoundError, ProcessLookupError):
             pass
         if process.poll() is not None:
             break
@@ -75,6 +83,10 @@ def measure(command: list[str], home: Path, options: str) -> tuple[float, float]
     return wall, own + jvm
 
 
+def variables(home: Path, options: str) -> dict[str, str]:
+    return {**os.environ, "DBT_DELTA_HOME": str(home), "DBT_DELTA_JAVA_OPTIONS": options}
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="./run bench startup")
     parser.add_argument("--rounds", type=int, default=5)
@@ -87,13 +99,13 @@ def main(arguments: list[str]) -> None:
         build = [str(ROOT / "run"), "build"]
         command = build if options.full else [str(ROOT / ".venv/bin/dbt"), "run", "-s", "routes"]
         if not options.full:
-            measure(build, home, "")
+            measure(build, variables(home, ""))
         for _ in range(options.rounds):
             for name in options.only:
                 if options.full:
                     shutil.rmtree(home, ignore_errors=True)
                     home.mkdir()
-                figures[name].append(measure(command, home, VARIANTS[name]))
+                figures[name].append(measure(command, variables(home, VARIANTS[name])))
     base = figures[options.only[0]]
     print("| options | wall s | CPU s | wall ratio | CPU ratio |\n| --- | --- | --- | --- | --- |")
     for name, runs in figures.items():

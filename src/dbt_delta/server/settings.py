@@ -159,5 +159,5 @@ def as_hive_site(settings: Mapping[str, str]) -> str:
 
 def as_properties(settings: Mapping[str, str]) -> str:
     """The text of a properties file: Java reads a backslash as the start of an escape."""
-    escaped = {name: value.replace("\\", "\\\\") for name, value in settings.items()}
+    escaped = {k: v.replace("\\", "\\\\").replace("\n", "\\n") for k, v in settings.items()}
     return "".join(f"{name} {value}\n" for name, value in sorted(escaped.items()))

@@ -24,6 +24,7 @@ PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
 
 METASTORE_FILE = "metastore.conf"
 # As Spark's redaction has it: what may not be read in a list of processes.
+_ESCAPED = re.compile(r"\\(.)")
 _SECRET = re.compile(r"password|secret|token|access[.]?key", re.IGNORECASE)
 
 _guard = threading.Lock()
@@ -87,7 +88,11 @@ def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     pairs = (line.split(" ", 1) for line in lines)
-    return {name: value.replace("\\\\", "\\") for name, value in pairs}
+    return {name: _ESCAPED.sub(_unescaped, value) for name, value in pairs}
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    return "\n" if match[1] == "n" else match[1]
 
 
 def is_secret(name: str) -> bool:

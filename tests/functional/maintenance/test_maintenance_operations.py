@@ -60,7 +60,7 @@ def test_optimize_refuses(made: Project) -> None:
         refused = operation(made, "optimize", check=False, **(arguments | {"relation": relation}))
         assert not refused.success, arguments
         assert said.replace("SCHEMA", made.schema) in refused.output
-    assert {n: made.version(n) for n in "pct"} == {"p": 0, "c": 0, "t": 0}
+        assert {n: made.version(n) for n in "pct"} == {"p": 0, "c": 0, "t": 0}
 
 
 def test_rows_that_vectors_hide_leave_their_files(made: Project) -> None:

@@ -52,7 +52,7 @@ def test_the_project_is_parsed_without_a_word(year: tuple[Home, Run]) -> None:
 def test_a_second_build_commits_nothing(year: tuple[Home, Run]) -> None:
     home, _ = year
     before = home.versions()
-    run = home.run("build", *MODELS_ONLY)
+    run = home.run("build")
     assert run.code == 0, run.output
     assert "nothing new" in run.output
     assert home.versions() == before

@@ -34,7 +34,7 @@ class Reader(threading.Thread):
         from dbt_delta.session.thrift import connect
 
         try:
-            # The server closes it: the first close fails for a class of Hive that Spark leaves out.
+            # The server closes it: the first close fails for a class that pyspark leaves out.
             cursor = connect("127.0.0.1", self._server.port, "reader").cursor()
             while not self._is_over.is_set() or not self.reads:
                 table = random.choice(self._tables)

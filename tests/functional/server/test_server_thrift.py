@@ -75,13 +75,13 @@ def test_four_threads_one_alias_in_two_schemas(server: Server, project: Project)
             {{{{ config(alias='m{n}', schema='s{k}') }}}}
             select id, {k} as k, {n} as n, {{{{ var('run', 1) }}}} as run from range(0, 100)
         """
-        for n in range(4)
+        for n in range(6)
         for k in (1, 2)
     }
     project.write(models)
     for run in (1, 2):
         project.dbt("run", "--target", "thrift", vars={"run": run})
-        for n in range(4):
+        for n in range(6):
             for k in (1, 2):
                 table = f"{project.schema}_s{k}.m{n}"
                 found = server.sql(f"select k, n, run, count(*) from {table} group by all")
@@ -303,7 +303,9 @@ def _is_gone(server: Server) -> None:
     ("variables", "conf", "said"),
     [
         ({"DBT_DELTA_MEMORY": "900g"}, "", "too little memory: a heap of 900g"),
+        ({"DBT_DELTA_MEMORY": "much"}, "", "spark.driver.memory is an amount such as 2g"),
         ({"DBT_DELTA_PORT": "high"}, "", "DBT_DELTA_PORT is a port, 1 to 65535. Got: 'high'"),
+        ({"DBT_DELTA_SERVER_CONF": "/no/file"}, "", "/no/file: No such file or directory"),
         ({}, "what is this", "line 1: not a Spark property"),
     ],
 )

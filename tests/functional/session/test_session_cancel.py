@@ -12,7 +12,8 @@ import pytest
 from tests.functional import harness
 
 SLEEP = "java_method('java.lang.Thread', 'sleep', 1000L)"
-SLOW = f"select id, {SLEEP} as slept from range(0, 400, 1, 2)"
+# One task, so that a node beside it has a core for its own.
+SLOW = f"select id, {SLEEP} as slept from range(0, 400, 1, 1)"
 LONG = (
     "{{ config(materialized='table') }}\n"
     f"{{% if var('slow', false) %}} {SLOW} {{% else %}} select 1L as id, 'x' as slept {{% endif %}}"

@@ -64,7 +64,7 @@ def test_what_cannot_be_is_refused(built: Project) -> None:
         refused = _restore(built, arguments, check=False)
         assert not refused.success, arguments
         assert said.replace("SCHEMA", built.schema) in refused.output
-    assert built.version("a") == 2
+        assert built.version("a") == 2
     same = _restore(built, "{model: a, to: 2}")
     assert "is at version 2 already" in same.output
 

@@ -62,13 +62,22 @@ def test_a_secret_is_for_its_owner_only(conf):
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (OPEN, "lets other machines in, and .*authentication NONE asks nobody"),
+        (OPEN, f"lets other machines in, and {HIVE}authentication NONE asks nobody"),
         ({**OPEN, settings.AUTHENTICATION: "nosasl"}, "authentication NOSASL asks nobody"),
         ({**OPEN, **LDAP}, "passwords would cross the network readable"),
-        ({**LOCAL, settings.AUTHENTICATION: "PAMELA"}, "is one of NONE, NOSASL, LDAP, CUSTOM"),
-        ({**LOCAL, settings.AUTHENTICATION: "LDAP"}, "LDAP needs .*authentication.ldap.url too"),
-        ({**LOCAL, settings.AUTHENTICATION: "CUSTOM"}, "CUSTOM needs .*custom.authentication.cl"),
-        ({**LOCAL, settings.USE_TLS: "true"}, "use.SSL needs .*keystore.path too"),
+        (
+            {**LOCAL, settings.AUTHENTICATION: "PAMELA"},
+            "is one of NONE, NOSASL, LDAP, CUSTOM, KERBEROS",
+        ),
+        (
+            {**LOCAL, settings.AUTHENTICATION: "LDAP"},
+            f"LDAP needs {HIVE}authentication.ldap.url too",
+        ),
+        (
+            {**LOCAL, settings.AUTHENTICATION: "CUSTOM"},
+            f"CUSTOM needs {HIVE}custom.authentication.cl",
+        ),
+        ({**LOCAL, settings.USE_TLS: "true"}, f"use.SSL needs {HIVE}keystore.path too"),
         (
             {**LOCAL, settings.USE_TLS: "true", settings.KEYSTORE: "/no/store"},
             "/no/store: No such file or directory",
@@ -105,7 +114,7 @@ def test_the_shared_metastore_is_read_as_written(tmp_path):
     assert spark.shared_metastore(derby) == {}
     found = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:postgresql://h/d?a=b c",
-        "spark.hadoop.javax.jdo.option.ConnectionPassword": r"a \b=c\n",
+        "spark.hadoop.javax.jdo.option.ConnectionPassword": "a \\b=c\\n\nd",
     }
     (tmp_path / spark.METASTORE_FILE).write_text(settings.as_properties(found))
     assert spark.shared_metastore(derby) == found
