@@ -80,7 +80,8 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {#
     All changes of the keys concerned, those that the table has and the new ones, in their order:
     each row is valid until the next begins. Where the table has an end and no next row, the key was
-    gone from then on.
+    gone from then on. An end comes before the rows of its time, but for that of a row which ended as it
+    began: it follows its row.
 #}
 {% macro _cdc_events(target, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
@@ -103,6 +104,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
         cast(events.__dbt_valid_from as {{ batch.time }}) as __dbt_at,
         cast(null as {{ batch.time }}) as __dbt_until,
         cast(null as string) as __dbt_known_id,
+        false as __dbt_is_before,
         events.__dbt_is_delete,
         {{ own | join(', ') }}
     from {{ batch.from }} as events
@@ -112,7 +114,9 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
         __dbt_side,
         {{ keys }}, {{ dbt_delta._sequence_names(batch) }},
         if(__dbt_side = 'end', __dbt_until, __dbt_at) as __dbt_at,
-        __dbt_until, __dbt_known_id, __dbt_is_delete,
+        __dbt_until, __dbt_known_id,
+        __dbt_side = 'end' and __dbt_until > __dbt_at as __dbt_is_before,
+        __dbt_is_delete,
         {%- for column in batch.columns %}
         __dbt_c{{ loop.index }}{{ ',' if not loop.last }}
         {%- endfor %}
@@ -144,7 +148,8 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {% macro get_cdc_operations_sql(target, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set sequence = dbt_delta._sequence_names(batch) -%}
-{%- set order = "__dbt_at, __dbt_side <> 'end', " ~ dbt_delta._sequence_names(batch) ~ ", __dbt_side <> 'row'" -%}
+{%- set order = '__dbt_at, not __dbt_is_before, ' ~ dbt_delta._sequence_names(batch)
+    ~ ", __dbt_side <> 'row', __dbt_side = 'end'" -%}
 {%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
 {%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
 {%- set columns, values, times = [], [], [] -%}

@@ -330,6 +330,8 @@ def _cdc(case: Case, table: Table, step: int) -> None:
         for row in rows + fresh:
             own = (row.start, _sequence(case, row.values))
             after = [e for e in ends if e > row.start] + [p[0] for p in places if p > own]
+            if row.to == row.start:
+                after.append(row.to)
             to = min(after, default=None)
             changed = changed or to != row.to
             row.to = to

@@ -113,6 +113,28 @@ def test_late_changes_take_their_place(project: Project) -> None:
     assert history(project, SPAN, "stock") == [(1, "a", 1, 9), (1, "d", 9, None)]
 
 
+def test_a_key_that_went_away_as_it_changed_stays_away(project: Project) -> None:
+    project.write(
+        snapshot(
+            "strategy='cdc', unique_key='id', cdc_sequence_by='seq', cdc_valid_from='at', "
+            "cdc_delete_when=\"op = 'D'\""
+        )
+    )
+    columns = "id, name, seq, at, op"
+    changed = f"1, 'c', 6, {day(4)}, 'U'"
+    take(
+        project,
+        *(f"1, 'a', 1, {day(1)}, 'I'", changed, f"1, null, 7, {day(4)}, 'D'"),
+        columns=columns,
+    )
+    assert history(project, SPAN) == [(1, "a", 1, 4), (1, "c", 4, 4)]
+    # Late, again, and after it.
+    take(project, f"1, 'b', 2, {day(2)}, 'U'", changed, columns=columns)
+    assert history(project, SPAN) == [(1, "a", 1, 2), (1, "b", 2, 4), (1, "c", 4, 4)]
+    take(project, f"1, 'd', 9, {day(8)}, 'I'", columns=columns)
+    assert history(project, SPAN)[2:] == [(1, "c", 4, 4), (1, "d", 8, None)]
+
+
 def test_a_change_log(project: Project) -> None:
     settings = "strategy='cdc', unique_key='id', cdc_sequence_by='at', cdc_delete_when=\"op = 'D'\""
     project.write(
