@@ -1,10 +1,13 @@
 """What maintenance costs, and what it gains.
 
     ./run bench maintenance [--rounds 3] [--appends 200] [--rows 20000] [--every 20] [--tables 100]
+                            [--work appends lookups plans]
 
 - that many appends of so many rows with keys at random: with OPTIMIZE .. ZORDER BY after each, as a
-  model with zorder has it in dbt-databricks; with `maintain` after each --every; with neither. Then
-  lookups of single keys: seconds, and how many of the table's files Spark opens;
+  model with zorder has it in dbt-databricks; with `maintain` after each --every; with neither;
+- lookups of single keys in as many appends of ten times the rows: seconds, and how many of the
+  table's files Spark opens. `maintain` ran when nine tenths and a bit were there, and at the end,
+  when the rest is not yet worth to be put in order: no table that it keeps is in a worse state;
 - `maintenance_plan` of that many tables with 25 commits each.
 
 The appends are the same INSERT for all, in turns on one warm driver. Seconds of run operations are
@@ -25,12 +28,14 @@ from benchmarks._gauge import Reading, data_files, opened_files
 from benchmarks._peers import Project
 
 AFTER_EACH, PLANNED, NONE = "after each run", "maintain", "none"
+WORK = ["appends", "lookups", "plans"]
 LOOKUPS = 10
 # Files of one megabyte are to this table what files of one gigabyte are to a thousand times it.
 MODEL = """
     {{ config(materialized='table', zorder='id', maintenance={'target_file_mb': 1}) }}
     select 1 as id
 """
+BIG_MODEL = MODEL.replace("'target_file_mb': 1", "'target_file_mb': 16")
 APPEND = """
     insert into {table}
     select pmod(xxhash64(id, {number}), 1000000000) as id, concat('name ', id) as name, rand() as x
@@ -44,10 +49,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--every", type=int, default=20)
     parser.add_argument("--tables", type=int, default=100)
+    parser.add_argument("--work", nargs="+", choices=WORK, default=WORK)
     options = parser.parse_args(arguments)
+    runs = []
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
-        runs = lab.appends(options) + lab.plans(options)
+        for work in options.work:
+            runs += getattr(lab, work)(options)
     about = {"rounds": options.rounds, "appends": options.appends, "rows": options.rows}
     results.publish(options.results, "maintenance", {**about, "runs": runs}, report)
 
@@ -61,14 +69,10 @@ class Lab:
 
     def appends(self, options: argparse.Namespace) -> list[dict[str, Any]]:
         projects = {
-            peer: self.driver.project(name, {"models/t.sql": MODEL})
+            peer: self._project(name, MODEL)
             for peer, name in {AFTER_EACH: "each", PLANNED: "planned", NONE: "none"}.items()
         }
         spent = {peer: {"wall": 0.0, "cpu": 0.0} for peer in projects}
-        for project in projects.values():
-            self.spark.sql(
-                f"create table {project.schema}.t (id bigint, name string, x double) using delta"
-            )
         # The first turns only warm up: their time counts for nobody.
         for number in range(options.appends):
             for peer, project in projects.items():
@@ -77,14 +81,14 @@ class Lab:
                     for key, value in taken.items():
                         spent[peer][key] += value
             print(number, {p: round(s["wall"], 1) for p, s in spent.items()}, flush=True)
-        runs = []
-        for number in range(options.rounds):
-            for peer, project in projects.items():
-                found = {"round": number, "work": "appends", "peer": peer, **spent[peer]}
-                found |= self._look_up(project, number)
-                print(found, flush=True)
-                runs.append(found)
-        return runs
+        return [{"work": "appends", "peer": peer, **seconds} for peer, seconds in spent.items()]
+
+    def _project(self, name: str, model: str) -> Project:
+        """With an empty table t."""
+        project = self.driver.project(name, {"models/t.sql": model})
+        columns = "id bigint, name string, x double"
+        self.spark.sql(f"create table {project.schema}.t ({columns}) using delta")
+        return project
 
     def _append(
         self, peer: str, project: Project, number: int, options: argparse.Namespace
@@ -98,7 +102,34 @@ class Lab:
             project.dbt("--quiet", "run-operation", "maintain")
         return started.until(Reading.now(self.driver.jvm))
 
-    def _look_up(self, project: Project, number: int) -> dict[str, float]:
+    def lookups(self, options: argparse.Namespace) -> list[dict[str, Any]]:
+        projects = {
+            peer: self._project(name, BIG_MODEL)
+            for peer, name in {PLANNED: "kept", NONE: "left"}.items()
+        }
+        # The rest is just below unordered_share, a tenth.
+        in_order = options.appends - (options.appends - 1) // 10
+        for peer, project in projects.items():
+            for number in range(options.appends):
+                table = f"{project.schema}.t"
+                self.spark.sql(APPEND.format(table=table, number=number, rows=options.rows * 10))
+                if peer == PLANNED and number + 1 in (in_order, options.appends):
+                    project.dbt("--quiet", "run-operation", "maintain")
+                    operation = self.spark.sql(f"describe history {table} limit 1").first()
+                    print(number + 1, operation.operation, operation.operationParameters)
+        runs = []
+        for number in range(-1, options.rounds):
+            for peer, project in projects.items():
+                found = {"round": number, "work": "lookups", "peer": peer}
+                found |= self._look_up(project, number, options)
+                print(found, flush=True)
+                if number >= 0:
+                    runs.append(found)
+        return runs
+
+    def _look_up(
+        self, project: Project, number: int, options: argparse.Namespace
+    ) -> dict[str, float]:
         folder = project.warehouse / "t"
         (detail,) = self.spark.sql(f"describe detail {project.schema}.t").collect()
         opened, started = 0, Reading.now(self.driver.jvm)
@@ -135,7 +166,7 @@ class Lab:
             )
             taken = started.until(Reading.now(self.driver.jvm))
             assert all(line["steps"] for line in json.loads(ran.printed))
-            found = {"round": number, "work": "plan", "peer": PLANNED, **taken}
+            found = {"round": number, "work": "plans", "peer": PLANNED, **taken}
             print(found, flush=True)
             if number >= 0:
                 runs.append({**found, "tables": options.tables, "statements": len(ran.statements)})
@@ -146,29 +177,43 @@ def report(about: dict[str, Any]) -> str:
     lines = [
         "# Maintenance",
         "",
-        f"`./run bench maintenance`, {about['date']}, {about['machine']}; {about['appends']} "
-        f"appends of {about['rows']:,} rows, medians of {about['rounds']} rounds.",
-        "",
-        "| OPTIMIZE | append and maintain, s | ratio | CPU s | lookup, s | files opened | of |",
-        "|---|---|---|---|---|---|---|",
+        f"`./run bench maintenance`, {about['date']}, {about['machine']}; medians of "
+        f"{about['rounds']} rounds.",
     ]
-    runs = [run for run in about["runs"] if run["work"] == "appends"]
-    each = next(run["wall"] for run in runs if run["peer"] == AFTER_EACH)
-    for peer in (AFTER_EACH, PLANNED, NONE):
-        own = [run for run in runs if run["peer"] == peer]
-        lookup, opened = (
-            statistics.median(run[key] for run in own) for key in ("lookup", "opened")
-        )
-        cells = [f"{own[0]['wall']:.1f}", f"{own[0]['wall'] / each:.2f}x", f"{own[0]['cpu']:.1f}"]
-        cells += [f"{lookup:.2f}", f"{opened:.1f}", f"{own[0]['files']:,}"]
-        lines.append(f"| {peer} | {' | '.join(cells)} |")
-    plans = [run for run in about["runs"] if run["work"] == "plan"]
-    seconds = statistics.median(run["wall"] for run in plans)
-    lines += [
-        "",
-        f"`maintenance_plan` of {plans[0]['tables']} tables with 25 commits each: {seconds:.1f} s, "
-        f"{plans[0]['statements']} statements.",
-    ]
+    runs = {name: [run for run in about["runs"] if run["work"] == name] for name in WORK}
+    if runs["appends"]:
+        lines += [
+            "",
+            f"{about['appends']} appends of {about['rows']:,} rows, one round:",
+            "",
+            "| OPTIMIZE | append and maintain, s | ratio | CPU s |",
+            "|---|---|---|---|",
+        ]
+        each = next(run["wall"] for run in runs["appends"] if run["peer"] == AFTER_EACH)
+        for run in runs["appends"]:
+            ratio = run["wall"] / each
+            lines.append(f"| {run['peer']} | {run['wall']:.1f} | {ratio:.2f}x | {run['cpu']:.1f} |")
+    if runs["lookups"]:
+        lines += [
+            "",
+            f"Lookup of a key after {about['appends']} appends of {about['rows'] * 10:,} rows:",
+            "",
+            "| OPTIMIZE | lookup, s | files opened | of |",
+            "|---|---|---|---|",
+        ]
+        for peer in (PLANNED, NONE):
+            own = [run for run in runs["lookups"] if run["peer"] == peer]
+            lookup, opened = (
+                statistics.median(run[key] for run in own) for key in ("lookup", "opened")
+            )
+            lines.append(f"| {peer} | {lookup:.2f} | {opened:.1f} | {own[0]['files']:,} |")
+    if runs["plans"]:
+        seconds = statistics.median(run["wall"] for run in runs["plans"])
+        lines += [
+            "",
+            f"`maintenance_plan` of {runs['plans'][0]['tables']} tables with 25 commits each: "
+            f"{seconds:.1f} s, {runs['plans'][0]['statements']} statements.",
+        ]
     return "\n".join([*lines, ""])
 
 

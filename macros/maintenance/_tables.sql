@@ -94,7 +94,7 @@
         'small_file_mb': 128,
         'min_small_files': 8,
         'deleted_share': 0.1,
-        'unordered_share': 0.2,
+        'unordered_share': 0.1,
         'reclaimable_share': 0.2,
         'target_file_mb': 1024,
     } -%}
