@@ -111,7 +111,12 @@ class Invocation:
 
 
 class Project:
-    """A dbt project in a folder of its own, with a schema of its own."""
+    """A dbt project in a folder of its own, with a schema of its own.
+
+    Manifest and results are files only after ``writes_json`` was set: they take a third of a parse.
+    """
+
+    writes_json = False
 
     def __init__(self, path: Path, home: Path, packages: Path, name: str) -> None:
         self.path = path
@@ -159,9 +164,12 @@ class Project:
         from dbt.cli.main import dbtRunner
 
         events: list[Any] = []
-        ran = dbtRunner(callbacks=[events.append]).invoke(
-            [*self._command(arguments, vars), *(["--threads", str(threads)] if threads else [])]
-        )
+        command = self._command(arguments, vars)
+        if threads:
+            command += ["--threads", str(threads)]
+        if not self.writes_json:
+            command.append("--no-write-json")
+        ran = dbtRunner(callbacks=[events.append]).invoke(command)
         results = getattr(ran.result, "results", None) or []
         invocation = Invocation(ran.success, list(results), ran.exception, events)
         if check and not ran.success:
@@ -235,7 +243,7 @@ class Process:
     def output(self) -> str:
         return _plain("".join(self._lines))
 
-    def wait(self, timeout: float = 180) -> int:
+    def wait(self, timeout: float = 600) -> int:
         """The exit code.
 
         Raises:
@@ -249,7 +257,7 @@ class Process:
         self._reader.join(timeout=30)
         return code
 
-    def wait_for(self, pattern: str, timeout: float = 120) -> None:
+    def wait_for(self, pattern: str, timeout: float = 300) -> None:
         """Waits until the console shows ``pattern``."""
         wait_until(
             lambda: re.search(pattern, self.output) or self._popen.poll() is not None,

@@ -118,6 +118,8 @@ def test_two_relations_and_two_schemas(built: Project) -> None:
 def test_models_whose_state_changed(built: Project) -> None:
     state = built.path / "before"
     state.mkdir()
+    built.writes_json = True
+    built.dbt("parse")
     (built.path / "target" / "manifest.json").rename(state / "manifest.json")
     built.write({"models/b.sql": MODELS["models/b.sql"].replace("1 as n", "2 as n")})
     found = _json(

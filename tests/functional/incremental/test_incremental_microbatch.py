@@ -138,6 +138,7 @@ def test_lookback_replaces_as_many_batches_before(project: Project) -> None:
 
 
 def test_retry_runs_the_failed_batch_only(project: Project) -> None:
+    project.writes_json = True
     write_events(project, *FIRST)
     select = "select if(id = 3, raise_error('bad'), id) as id, at from {{ ref('events') }}"
     write_models(project, {"daily": microbatch(SELECT.format("at"))})

@@ -1,5 +1,6 @@
 """The reference project built for real, by ./run, each time in a home of its own."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,16 @@ class Home:
         return {
             name: max(int(file.stem) for file in (folder / "_delta_log").glob("*[0-9].json"))
             for name, folder in self.tables().items()
+        }
+
+    def operations_since(self, versions: dict[str, int]) -> set[str]:
+        """What the commits after these versions did, new tables included."""
+        return {
+            json.loads(line)["commitInfo"]["operation"]
+            for name, folder in self.tables().items()
+            for file in (folder / "_delta_log").glob("*[0-9].json")
+            for line in file.read_text().splitlines()
+            if int(file.stem) > versions.get(name, -1) and "commitInfo" in json.loads(line)
         }
 
     def count(self, table: str) -> int:

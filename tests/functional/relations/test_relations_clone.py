@@ -33,6 +33,7 @@ class Cloned:
 
     def __init__(self, project: Project) -> None:
         self.project, self.source = project, project.schema
+        project.writes_json = True
         project.write(SOURCES)
         project.dbt("build")
         self.state = project.path / "state"

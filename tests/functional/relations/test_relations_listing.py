@@ -27,6 +27,7 @@ def test_docs_show_columns_and_comments_of_the_project_only(project: Project) ->
     for name in ("foreign_a", "foreign_b"):
         project.sql(f"create table {{schema}}.{name} using delta as select 1 as x")
     project.sql("create table {schema}.raw using csv as select 1 as r")
+    project.writes_json = True
     run = project.dbt("docs", "generate")
     catalog = json.loads((project.path / "target" / "catalog.json").read_text())
     nodes = {key.split(".")[-1]: node for key, node in catalog["nodes"].items()}
@@ -51,6 +52,7 @@ def test_a_broken_view_does_not_stop_the_docs(project: Project) -> None:
     project.sql("create table {schema}.gone using delta as select 1 as id")
     project.sql("create or replace view {schema}.v as select * from {schema}.gone")
     project.sql("drop table {schema}.gone")
+    project.writes_json = True
     assert project.dbt("docs", "generate").success
     catalog = json.loads((project.path / "target" / "catalog.json").read_text())
     assert "model.consumer.t" in catalog["nodes"]
@@ -94,6 +96,7 @@ def test_database(project: Project) -> None:
 @pytest.mark.parametrize("kind", ["table", "view", "incremental"])
 def test_commands(project: Project, kind: str) -> None:
     """--empty, show, retry, ephemeral and stored failures."""
+    project.writes_json = True
     project.write(
         {
             "models/source.sql": "{{ config(materialized='table') }} select 1 as id",
