@@ -36,6 +36,7 @@ MODEL = """
     select 1 as id
 """
 BIG_MODEL = MODEL.replace("'target_file_mb': 1", "'target_file_mb': 16")
+COLUMNS = "id bigint, name string, x double"
 APPEND = """
     insert into {table}
     select pmod(xxhash64(id, {number}), 1000000000) as id, concat('name ', id) as name, rand() as x
@@ -86,8 +87,7 @@ class Lab:
     def _project(self, name: str, model: str) -> Project:
         """With an empty table t."""
         project = self.driver.project(name, {"models/t.sql": model})
-        columns = "id bigint, name string, x double"
-        self.spark.sql(f"create table {project.schema}.t ({columns}) using delta")
+        self.spark.sql(f"create table {project.schema}.t ({COLUMNS}) using delta")
         return project
 
     def _append(
@@ -121,15 +121,13 @@ class Lab:
         for number in range(-1, options.rounds):
             for peer, project in projects.items():
                 found = {"round": number, "work": "lookups", "peer": peer}
-                found |= self._look_up(project, number, options)
+                found |= self._look_up(project, number)
                 print(found, flush=True)
                 if number >= 0:
                     runs.append(found)
         return runs
 
-    def _look_up(
-        self, project: Project, number: int, options: argparse.Namespace
-    ) -> dict[str, float]:
+    def _look_up(self, project: Project, number: int) -> dict[str, float]:
         folder = project.warehouse / "t"
         (detail,) = self.spark.sql(f"describe detail {project.schema}.t").collect()
         opened, started = 0, Reading.now(self.driver.jvm)
@@ -151,7 +149,7 @@ class Lab:
         models = {f"models/t{n}.sql": MODEL for n in range(options.tables)}
         project = self.driver.project("plans", models)
         first = f"{project.schema}.t0"
-        self.spark.sql(f"create table {first} (id bigint, name string, x double) using delta")
+        self.spark.sql(f"create table {first} ({COLUMNS}) using delta")
         for number in range(24):
             self.spark.sql(APPEND.format(table=first, number=number, rows=10))
         for n in range(1, options.tables):

@@ -243,7 +243,7 @@ class Process:
     def output(self) -> str:
         return _plain("".join(self._lines))
 
-    def wait(self, timeout: float = 600) -> int:
+    def wait(self, timeout: float = 180) -> int:
         """The exit code.
 
         Raises:
@@ -257,7 +257,7 @@ class Process:
         self._reader.join(timeout=30)
         return code
 
-    def wait_for(self, pattern: str, timeout: float = 300) -> None:
+    def wait_for(self, pattern: str, timeout: float = 120) -> None:
         """Waits until the console shows ``pattern``."""
         wait_until(
             lambda: re.search(pattern, self.output) or self._popen.poll() is not None,

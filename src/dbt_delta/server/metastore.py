@@ -19,7 +19,7 @@ from typing import Any
 
 from dbt_delta.home import home
 from dbt_delta.server import ServerError, daemon, settings
-from dbt_delta.session import errors, lock, spark
+from dbt_delta.session import errors, lock, properties, spark
 
 JDO = "spark.hadoop.javax.jdo.option.Connection"
 URL, USER, PASSWORD = f"{JDO}URL", f"{JDO}UserName", f"{JDO}Password"
@@ -105,7 +105,7 @@ def _create(wanted: Mapping[str, str]) -> dict[str, str]:
         found = _initialize_local()
     found = {**DRIVER, **found}
     _create_schema(found, wanted)
-    daemon.write_private(_file(), settings.as_properties(found))
+    daemon.write_private(_file(), properties.text(found))
     if (home() / "metastore").is_dir():
         print("server: the embedded catalog's tables are not in it yet: ./run server adopt")
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dbt_delta.home import home
 from dbt_delta.server import ServerError
-from dbt_delta.session import profile, spark
+from dbt_delta.session import profile, properties, spark
 
 HIVE = "spark.hadoop.hive.server2."
 HOST = HIVE + "thrift.bind.host"
@@ -82,7 +82,7 @@ def of_file(path: Path) -> dict[str, str]:
             raise ServerError(
                 f"{path}, line {number}: not a Spark property and its value: {line!r}"
             )
-        found[match[1]] = match[2]
+        found[match[1]] = properties.value(match[2])
     secrets = [name for name, value in found.items() if spark.is_secret(name) and "${" not in value]
     if secrets:
         check_private(path, f"holds {secrets[0]}")
@@ -155,9 +155,3 @@ def as_hive_site(settings: Mapping[str, str]) -> str:
         ElementTree.SubElement(entry, "name").text = name.removeprefix("spark.hadoop.")
         ElementTree.SubElement(entry, "value").text = value
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def as_properties(settings: Mapping[str, str]) -> str:
-    """The text of a properties file: Java reads a backslash as the start of an escape."""
-    escaped = {k: v.replace("\\", "\\\\").replace("\n", "\\n") for k, v in settings.items()}
-    return "".join(f"{name} {value}\n" for name, value in sorted(escaped.items()))

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from dbt_delta.home import home
 from dbt_delta.server import ServerError, daemon, metastore, settings
-from dbt_delta.session import lock, spark
+from dbt_delta.session import lock, properties, spark
 
 NAME = "thrift"
 MAIN = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -206,7 +206,9 @@ def _available_memory() -> int | None:
 
 def _start(wanted: Mapping[str, str]) -> str:
     settings.logs().mkdir(parents=True, exist_ok=True)
-    conf = daemon.write_private(folder() / "spark.conf", settings.as_properties(wanted))
+    conf = daemon.write_private(
+        folder() / "spark.conf", properties.text(spark.named_as_python(wanted))
+    )
     spark_home = daemon.spark_home()
     command = [f"{spark_home}/bin/spark-submit", "--class", MAIN]
     command += ["--properties-file", str(conf), "spark-internal"]

@@ -13,18 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dbt_delta.session import lock
+from dbt_delta.session import lock, properties
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CLASS_PATH = "spark.driver.extraClassPath"
 # What decides where the data lies: a second value in one process would silently be the first.
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
 
 METASTORE_FILE = "metastore.conf"
 # As Spark's redaction has it: what may not be read in a list of processes.
-_ESCAPED = re.compile(r"\\(.)")
 _SECRET = re.compile(r"password|secret|token|access[.]?key", re.IGNORECASE)
 
 _guard = threading.Lock()
@@ -88,11 +88,7 @@ def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     pairs = (line.split(" ", 1) for line in lines)
-    return {name: _ESCAPED.sub(_unescaped, value) for name, value in pairs}
-
-
-def _unescaped(match: "re.Match[str]") -> str:
-    return "\n" if match[1] == "n" else match[1]
+    return {name: properties.value(value) for name, value in pairs}
 
 
 def is_secret(name: str) -> bool:
@@ -135,7 +131,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     builder = SparkSession.Builder().appName("dbt_delta").enableHiveSupport()
     # pyspark puts every setting that it starts the JVM with on the command line.
     shown = SparkConf(loadDefaults=False)
-    for key, value in settings.items():
+    for key, value in named_as_python(settings).items():
         builder = builder.config(key, value)
         if not is_secret(key):
             shown.set(key, value)
@@ -172,6 +168,21 @@ def check_shared_metastore(settings: Mapping[str, str]) -> None:
             f"The metastore of this home, {url}, does not answer ({error.strerror or error}). "
             "./run server start starts it where it is the home's own"
         ) from None
+
+
+def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings with the environment's JARs where Python finds pyspark's.
+
+    Through a link the environment has two names; a class archive is good for one at a time, and
+    with both Java refuses classes of sealed packages (Derby's, when it recovers after a kill).
+    """
+    own = Path(sys.prefix) / "jars"
+    places = settings.get(_CLASS_PATH, "").split(os.pathsep)
+    real = [os.path.realpath(place.removesuffix("/*")) for place in places]
+    if os.path.realpath(own) not in real:
+        return dict(settings)
+    places[real.index(os.path.realpath(own))] = f"{own}/*"
+    return {**settings, _CLASS_PATH: os.pathsep.join(places)}
 
 
 @contextmanager

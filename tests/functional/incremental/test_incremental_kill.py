@@ -18,11 +18,11 @@ from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
 
 KILLS = int(os.environ.get("DBT_DELTA_KILLS", "2"))
-# Half a second of work per evaluation, spread over two tasks.
+# A second of work per evaluation, spread over two tasks.
 SLOW_ROWS = (
     "select int(id + {{ var('step') }} * 10) as id, int({{ var('step') }}) as step,"
     " int(id % 4) as part, timestamp'2024-01-02 12:00:00' as at from range(0, 40, 1, 2)"
-    " where concat('x', java_method('java.lang.Thread', 'sleep', 25L)) is not null"
+    " where concat('x', java_method('java.lang.Thread', 'sleep', 50L)) is not null"
 )
 DAY = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03")
 Rows = list[tuple[int, int]]

@@ -33,14 +33,18 @@ class Home:
             for name, folder in self.tables().items()
         }
 
-    def operations_since(self, versions: dict[str, int]) -> set[str]:
-        """What the commits after these versions did, new tables included."""
-        return {
-            json.loads(line)["commitInfo"]["operation"]
+    def authors_since(self, versions: dict[str, int]) -> set[tuple[str, str | None]]:
+        """What the commits after these versions did and which node did it, new tables included."""
+        commits = [
+            json.loads(line)["commitInfo"]
             for name, folder in self.tables().items()
             for file in (folder / "_delta_log").glob("*[0-9].json")
             for line in file.read_text().splitlines()
             if int(file.stem) > versions.get(name, -1) and "commitInfo" in json.loads(line)
+        ]
+        return {
+            (commit["operation"], json.loads(commit["userMetadata"])["dbt_node_id"])
+            for commit in commits
         }
 
     def count(self, table: str) -> int:

@@ -57,7 +57,9 @@ def test_a_night_without_news_commits_nothing_but_maintenance(year: tuple[Home, 
     assert "nothing new" in run.output
     assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", run.output), run.output
     assert re.search(r"\d+ of \d+ compact .* -> |Nothing is worth doing in \d+ tables.", run.output)
-    assert home.operations_since(before) <= {"OPTIMIZE", "VACUUM START", "VACUUM END"}
+    # A commit of a model, an OPTIMIZE of the build too, has the model's name.
+    kept = ("OPTIMIZE", "VACUUM START", "VACUUM END")
+    assert home.authors_since(before) <= {(operation, "macro_maintain") for operation in kept}
 
 
 def test_night_by_night_equals_all_at_once(new_home: Callable[[], Home]) -> None:

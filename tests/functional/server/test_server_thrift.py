@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,9 +139,9 @@ def test_ctrl_c_cancels_the_jobs_it_started(server: Server, project: Project) ->
     description = server.jobs()[0]["description"]
     assert description.startswith("/* model.consumer.long ("), description
     process.interrupt()
-    assert process.wait(120) != 0
+    assert process.wait(60) != 0
     assert "at org.apache" not in process.output
-    wait_until(lambda: not server.jobs(), 60, "the job to be cancelled")
+    wait_until(lambda: not server.jobs(), 20, "the job to be cancelled")
 
 
 def test_a_killed_dbt_leaves_no_job_behind(server: Server, project: Project) -> None:
@@ -148,7 +149,7 @@ def test_a_killed_dbt_leaves_no_job_behind(server: Server, project: Project) -> 
     process = server.dbt(project, "run")
     wait_until(server.jobs, 120, "a running job")
     process.kill()
-    wait_until(lambda: not server.jobs(), 60, "the job to be cancelled")
+    wait_until(lambda: not server.jobs(), 30, "the job to be cancelled")
 
 
 def test_a_small_statement_does_not_wait_for_a_big_one(server: Server, project: Project) -> None:
@@ -313,10 +314,12 @@ def test_what_is_wrong_is_said_before_anything_starts(
 ) -> None:
     server = new_server()
     server.conf.write_text(conf)
+    began = time.monotonic()
     run = server.run("start", **variables)
     assert run.code == 2
     assert run.output.count("\n") == 1, run.output
     assert said in run.output
+    assert time.monotonic() - began < 30
     assert not (server.home / "metastore").exists()
 
 

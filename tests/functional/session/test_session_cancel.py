@@ -33,7 +33,7 @@ def interrupt_when_running() -> Generator[Callable[[str], list[Any]], None, None
                 seen[:] = [job for job in _jobs("RUNNING") if name in job["description"]]
                 return bool(seen)
 
-            harness.wait_until(running, 120, f"a job of {name}")
+            harness.wait_until(running, 60, f"a job of {name}")
             os.kill(os.getpid(), signal.SIGINT)
 
         thread = threading.Thread(target=wait)
@@ -55,7 +55,7 @@ def test_interrupt_leaves_nothing_running(project, interrupt_when_running):
     started = time.monotonic()
     run = project.dbt("run", vars={"slow": True}, check=False)
     assert isinstance(run.exception, KeyboardInterrupt)
-    assert time.monotonic() - started < 200
+    assert time.monotonic() - started < 60
     assert "CANCEL query model.consumer.long" in run.output
 
     invocation = run.events[0].info.invocation_id
@@ -83,7 +83,7 @@ def test_fail_fast_cancels_siblings(project):
     )
     started = time.monotonic()
     run = project.dbt("run", "--fail-fast", vars={"slow": True}, check=False, threads=2)
-    assert time.monotonic() - started < 200
+    assert time.monotonic() - started < 60
     assert not [job for job in _jobs("RUNNING") if "long" in job["description"]]
     assert run.result("long").status == "error"
     assert "\n  Cancelled\n" in run.result("long").message

@@ -57,7 +57,7 @@ def test_limit_bounds_what_is_fetched(project):
     assert "rows: 0,1,2" in project.dbt("run-operation", "top").output
     shown = project.dbt("show", "--inline", "select id from range(1000000000000)", "--limit", "2")
     assert "| 1 |" in shown.output.replace("  ", " ")
-    assert time.monotonic() - started < 120
+    assert time.monotonic() - started < 30
 
 
 def test_timestamps_are_shown_in_the_sessions_zone(project):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbt_delta.server import ServerError, settings
-from dbt_delta.session import spark
+from dbt_delta.session import properties, spark
 
 HIVE = settings.HIVE
 LOCAL = {settings.HOST: "127.0.0.1"}
@@ -28,12 +28,14 @@ def keystore(folder: Path, mode: int) -> dict[str, str]:
 
 
 def test_a_file_of_properties_as_spark_reads_it(conf):
-    conf.write_text("# note\n! note\n\nspark.a b c\nspark.d=e\nspark.f: g\n  spark.h   =  i  \n")
+    text = "# note\n! note\n\nspark.a b c\nspark.d=e\nspark.f: g\n  spark.h   =  i  \n"
+    conf.write_text(text + "spark.j k\\\\l\\=m\n")
     assert settings.of_file(conf) == {
         "spark.a": "b c",
         "spark.d": "e",
         "spark.f": "g",
         "spark.h": "i",
+        "spark.j": "k\\l=m",
     }
 
 
@@ -116,6 +118,6 @@ def test_the_shared_metastore_is_read_as_written(tmp_path):
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:postgresql://h/d?a=b c",
         "spark.hadoop.javax.jdo.option.ConnectionPassword": "a \\b=c\\n\nd",
     }
-    (tmp_path / spark.METASTORE_FILE).write_text(settings.as_properties(found))
+    (tmp_path / spark.METASTORE_FILE).write_text(properties.text(found))
     assert spark.shared_metastore(derby) == found
     assert spark.shared_metastore(found) == {}
