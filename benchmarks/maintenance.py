@@ -109,12 +109,11 @@ class Lab:
         }
         # At the end the rest is just below unordered_share, a tenth.
         in_order = options.appends - (options.appends - 1) // 10
-        runs = []
+        runs, rows = [], options.rows * 10
         for first, last in ((0, in_order), (in_order, options.appends)):
             for peer, project in projects.items():
                 table = f"{project.schema}.t"
                 for number in range(first, last):
-                    rows = options.rows * 10
                     self.spark.sql(APPEND.format(table=table, number=number, rows=rows))
                 if peer == PLANNED:
                     project.dbt("--quiet", "run-operation", "maintain")

@@ -176,12 +176,13 @@ def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
     Through a link the environment has two names; a class archive is good for one at a time, and
     with both Java refuses classes of sealed packages (Derby's, when it recovers after a kill).
     """
-    own = Path(sys.prefix) / "jars"
-    places = settings.get(_CLASS_PATH, "").split(os.pathsep)
-    real = [os.path.realpath(place.removesuffix("/*")) for place in places]
-    if os.path.realpath(own) not in real:
+    if _CLASS_PATH not in settings:
         return dict(settings)
-    places[real.index(os.path.realpath(own))] = f"{own}/*"
+    own = Path(sys.prefix) / "jars"
+    places = [
+        f"{own}/*" if Path(place.removesuffix("/*")).resolve() == own.resolve() else place
+        for place in settings[_CLASS_PATH].split(os.pathsep)
+    ]
     return {**settings, _CLASS_PATH: os.pathsep.join(places)}
 
 

@@ -35,13 +35,14 @@ class Home:
 
     def authors_since(self, versions: dict[str, int]) -> set[tuple[str, str | None]]:
         """What the commits after these versions did and which node did it, new tables included."""
-        commits = [
-            json.loads(line)["commitInfo"]
+        actions = (
+            json.loads(line)
             for name, folder in self.tables().items()
             for file in (folder / "_delta_log").glob("*[0-9].json")
+            if int(file.stem) > versions.get(name, -1)
             for line in file.read_text().splitlines()
-            if int(file.stem) > versions.get(name, -1) and "commitInfo" in json.loads(line)
-        ]
+        )
+        commits = (action["commitInfo"] for action in actions if "commitInfo" in action)
         return {
             (commit["operation"], json.loads(commit["userMetadata"])["dbt_node_id"])
             for commit in commits
