@@ -46,8 +46,9 @@ def main(archive: Path) -> None:
     """Trains in a child process, because the archive is written when the JVM ends."""
     root = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "DBT_DELTA_HOME": folder, "DBT_LOG_PATH": folder}
-        environment["DBT_TARGET_PATH"] = folder
+        # The user's own settings may name a server, or another catalog.
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("DBT_")}
+        environment |= dict.fromkeys(("DBT_DELTA_HOME", "DBT_LOG_PATH", "DBT_TARGET_PATH"), folder)
         environment["DBT_DELTA_JAVA_OPTIONS"] = (
             f'-XX:ArchiveClassesAtExit="{archive}" -Xlog:disable -Xlog:all=off'
         )

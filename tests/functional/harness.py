@@ -69,8 +69,8 @@ QUICK = {
 _serial = itertools.count(1)
 
 
-def runs_python() -> bool:
-    """Whether Python models can run; on a Thrift server they cannot."""
+def is_session() -> bool:
+    """Whether dbt runs Spark itself; on a Thrift server Python models cannot run."""
     return os.environ.get("DBT_TARGET") != "thrift"
 
 

@@ -133,6 +133,7 @@ def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str
     options = "spark.driver.extraJavaOptions"
     wanted = {
         **profile,
+        **spark.ON_SERVERS,
         # One that has run out of memory does no work any more, and holds up all who wait for it.
         options: f"{profile.get(options, '')} -XX:+ExitOnOutOfMemoryError",
         "spark.app.name": "dbt_delta server",

@@ -23,6 +23,10 @@ _CLASS_PATH = "spark.driver.extraClassPath"
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
 
+# A Thrift server's sessions read a date as a java.time.LocalDate, and Delta, where it answers from
+# its statistics, takes it for a java.sql.Date: select max(day) fails (Delta 4.4).
+ON_SERVERS = {"spark.databricks.delta.optimizeMetadataQuery.enabled": "false"}
+
 METASTORE_FILE = "metastore.conf"
 # As Spark's redaction has it: what may not be read in a list of processes.
 _SECRET = re.compile(r"password|secret|token|access[.]?key", re.IGNORECASE)

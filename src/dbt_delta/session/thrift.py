@@ -21,7 +21,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, profile, retry
+from dbt_delta.session import errors, profile, retry, spark
 from dbt_delta.session.literals import as_sent
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class ServerConnection(SparkConnectionWrapper):
 
     def _open(self) -> "hive.Connection":
         credentials = self._connection.credentials
-        settings = {**credentials.server_side_parameters, POOL: _pool()}
+        settings = {**spark.ON_SERVERS, **credentials.server_side_parameters, POOL: _pool()}
         for attempt in range(1 + credentials.connect_retries):
             try:
                 return connect(

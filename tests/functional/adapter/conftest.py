@@ -13,20 +13,26 @@ from dbt.tests.fixtures.project import *  # noqa: F403
 from dbt.tests.fixtures.project import write_project_files
 from dbt_common.utils import deep_merge
 
+from dbt_delta.session.plugin import install
 from tests.functional import harness
 
 
 @pytest.fixture(scope="class")
-def dbt_profile_target(home: Path) -> dict[str, Any]:
-    """The profile of the shared driver, which is started here: dbt's fixtures know no plugin."""
+def dbt_profile_target(home: Path) -> Generator[dict[str, Any], None, None]:
+    """The shared driver or server; dbt's fixtures connect before dbt has loaded the plugin."""
+    install()
     harness.session()
-    return {
-        "type": "spark",
-        "method": "session",
-        "host": "localhost",
-        "threads": 4,
-        "server_side_parameters": {**harness.settings(), **harness.QUICK},
-    }
+    target: dict[str, Any] = {"type": "spark", "threads": 4}
+    if harness.is_session():
+        settings = {**harness.settings(), **harness.QUICK}
+        target |= {"method": "session", "host": "localhost", "server_side_parameters": settings}
+    else:
+        target |= {"method": "thrift", "host": "127.0.0.1", "server_side_parameters": harness.QUICK}
+        target |= {"port": int(os.environ["DBT_DELTA_PORT"]), "poll_interval": 1}
+    with pytest.MonkeyPatch.context() as patch:
+        # The profiles of the bases have a target named "default".
+        patch.delenv("DBT_TARGET", raising=False)
+        yield target
 
 
 @pytest.fixture(scope="class")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509 import load_pem_x509_certificate
 
 from dbt_delta.server.daemon import free_port
-from tests.functional.harness import Project
+from tests.functional.harness import Project, dbt_subprocess
 from tests.functional.server.conftest import Server
 
 USER, PASSWORD = "alice", "correct horse"
@@ -93,10 +93,9 @@ def monkeypatch_module() -> Generator[pytest.MonkeyPatch, None, None]:
         yield patch
 
 
-def knock(server: Server, project: Project, **variables: str) -> tuple[bool, str]:
-    """What ``dbt run`` says with that login; all is right unless ``variables`` say otherwise."""
-    project.write({"models/a.sql": "select current_user() as who"})
-    login = {
+def login(server: Server) -> dict[str, str]:
+    """What dbt needs to get in."""
+    return {
         "DBT_DELTA_PORT": str(server.port),
         "DBT_DELTA_AUTH": "LDAP",
         "DBT_DELTA_USER": USER,
@@ -104,8 +103,13 @@ def knock(server: Server, project: Project, **variables: str) -> tuple[bool, str
         "DBT_DELTA_TLS": "true",
         "DBT_DELTA_TLS_CA": str(server.home / "ca.pem"),
     }
+
+
+def knock(server: Server, project: Project, **variables: str) -> tuple[bool, str]:
+    """What ``dbt run`` says with that login; all is right unless ``variables`` say otherwise."""
+    project.write({"models/a.sql": "select current_user() as who"})
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**login, **variables}.items():
+        for name, value in {**login(server), **variables}.items():
             patch.setenv(name, value)
         run = project.dbt("run", "--target", "thrift", check=False)
     return run.success, f"{run.exception or ''}\n{run.output}"
@@ -150,6 +154,17 @@ def test_nothing_else_gets_in(
     assert not is_in
     assert said in output
     assert "Traceback" not in output
+
+
+def test_dbt_debug_comes_as_a_run_does(door: Server, project: Project) -> None:
+    for authority, code, said in (
+        (door.home / "ca.pem", 0, "OK connection ok"),
+        ("", 1, "cannot be trusted: "),
+    ):
+        variables = {**login(door), "DBT_TARGET": "thrift", "DBT_DELTA_TLS_CA": str(authority)}
+        debug = dbt_subprocess(project.path, "debug", home=door.home, env=variables)
+        assert debug.wait() == code, debug.output
+        assert said in debug.output
 
 
 def test_status_knows_it_runs_without_a_password(door: Server) -> None:

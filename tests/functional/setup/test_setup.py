@@ -55,10 +55,11 @@ def clone(tmp_path: Path) -> Clone:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    """A clone after ./run setup."""
+    """A clone after ./run setup, by a user who works on a server."""
     clone = make_clone(tmp_path_factory.mktemp("ready") / "clone")
-    done = clone.run("setup")
+    done = clone.run("setup", env={"DBT_TARGET": "thrift"})
     assert done.returncode == 0, done.stdout
+    assert (clone.path / ".venv" / "spark.jsa").exists(), done.stdout
     return clone
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.functional import tables
-from tests.functional.harness import Invocation, Project, runs_python
+from tests.functional.harness import Invocation, Project, is_session
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
 FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "1"))
@@ -150,13 +150,13 @@ def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     project: Project, broken_at: dict[str, int]
 ) -> None:
-    project.write({n: m for n, m in MODELS.items() if runs_python() or not n.endswith(".py")})
+    project.write({n: m for n, m in MODELS.items() if is_session() or not n.endswith(".py")})
     _build(project, 1)
     before = _state(project)
-    assert len(before) >= 13 + runs_python()
+    assert len(before) >= 13 + is_session()
     _build(project, 2)
     after = _state(project)
-    assert sum(before.get(name) != state for name, state in after.items()) >= 12 + runs_python()
+    assert sum(before.get(name) != state for name, state in after.items()) >= 12 + is_session()
     versions, files = _versions(project), tables.data_files(project)
 
     planned = _undo(project, "{run: last, dry_run: true}")
@@ -167,7 +167,7 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     broken_at["writes"] = 0
     _undo(project, "{run: last}")
     count = broken_at["writes"]
-    assert count >= 12 + runs_python()
+    assert count >= 12 + is_session()
     assert _state(project) == before
     assert tables.data_files(project) <= files
     retention = project.sql("show tblproperties {schema}.documented")
