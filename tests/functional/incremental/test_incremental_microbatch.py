@@ -178,7 +178,7 @@ def test_rows_outside_of_the_window_are_refused(project: Project) -> None:
     before, version = tuples(project, "daily"), project.version("daily")
     write_models(project, {"daily": microbatch(outside)})
     run = project.dbt("run", "-s", "daily", *SECOND, check=False)
-    assert "DELTA_REPLACE_WHERE_MISMATCH" in run.log
+    assert "CHECK constraint EXPRESSION(('at < 2024-01-03" in run.log
     assert tables(project, {"daily": None}) == {"daily": before}
     assert project.version("daily") == version
     assert relations(project) == ["daily", "events"]
