@@ -166,7 +166,8 @@ as
 
 {#
     Puts a finished successor in the place of a relation, then drops that. If the second of the
-    two renames fails, the first is taken back.
+    two renames fails, the first is taken back. Delta keeps the logs of tables by path in memory, where
+    a path now is another table's: the driver forgets them all (VALUES: no executor does it).
 #}
 {% macro _swap(existing, successor) -%}
     {%- set old = dbt_delta._beside(existing.relation, 'old') -%}
@@ -179,16 +180,19 @@ as
 {% macro get_swap_sql(existing, successor, old) -%}
     {%- set place = dbt_delta._named(existing.relation) -%}
 begin
-    declare exit handler for sqlexception
     begin
-        alter {{ existing.type }} {{ dbt_delta._named(old) }} rename to {{ place }};
-        select raise_error(
-            {{ dbt_delta._literal(dbt_delta._named(successor) ~ ' could not take the name ' ~ place
-                ~ '. What stood there is back; the new relation is whole: rename it, or drop it and run again.') }}
-        );
+        declare exit handler for sqlexception
+        begin
+            alter {{ existing.type }} {{ dbt_delta._named(old) }} rename to {{ place }};
+            select raise_error(
+                {{ dbt_delta._literal(dbt_delta._named(successor) ~ ' could not take the name ' ~ place
+                    ~ '. What stood there is back; the new relation is whole: rename it, or drop it and run again.') }}
+            );
+        end;
+        alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};
+        alter {{ successor.type }} {{ dbt_delta._named(successor) }} rename to {{ place }};
     end;
-    alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};
-    alter {{ successor.type }} {{ dbt_delta._named(successor) }} rename to {{ place }};
+    select java_method('org.apache.spark.sql.delta.DeltaLog', 'clearCache') from values (1);
 end
 {%- endmacro %}
 

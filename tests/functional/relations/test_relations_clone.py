@@ -104,6 +104,15 @@ def test_clone_twice_and_again(cloned: Cloned) -> None:
     assert cloned.property("t") == first
 
 
+def test_a_clone_in_the_place_of_a_clone_is_read_anew(cloned: Cloned) -> None:
+    """The log of the first one, which Delta has in memory, is not taken for that of the second."""
+    for _ in range(2):
+        cloned.clone("-s", "i", "--full-refresh")
+    for rows in ([2, 2], [2, 2, 2, 2]):
+        cloned.project.sql("insert into {schema}.i select * from {schema}.i")
+        assert [row["id"] for row in cloned.project.rows("i")] == rows
+
+
 def test_a_run_on_a_clone_leaves_its_source_alone(cloned: Cloned) -> None:
     cloned.clone()
     cloned.project.write({"models/i.sql": SOURCES["models/i.sql"].replace("2 as id", "8 as id")})
