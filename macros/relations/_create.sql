@@ -201,9 +201,10 @@ end
     know of it. Refuses where they are more than that.
 #}
 {% macro _is_broken_off(relation) -%}
-    {%- set path = dbt_delta._folders(relation).get(relation.identifier | lower) -%}
+    {%- set path = dbt_delta._folder_of(relation) -%}
     {%- if path is none -%}{{- return(false) -}}{%- endif -%}
-    {%- if not adapter.dbt_delta_has_commits(path) -%}{{- return(true) -}}{%- endif -%}
+    {%- set problem, _ = adapter.dbt_delta_attempt('select 1 from delta.' ~ dbt_delta._quoted(path) ~ ' limit 0') -%}
+    {%- if problem -%}{{- return('[DELTA_TABLE_NOT_FOUND]' in problem) -}}{%- endif -%}
     {%- set commits = dbt_delta._commits_of('delta.' ~ dbt_delta._quoted(path), limit=2) -%}
     {%- if commits | length != 1 or commits[0].node != model.unique_id -%}
         {%- do dbt_delta._refuse(
@@ -214,6 +215,25 @@ end
         ) -%}
     {%- endif -%}
     {{- return(true) -}}
+{%- endmacro %}
+
+{#
+    Where the files of a table lie that the catalog does not know; none where there are no such files.
+    On a server, which lists no folders: where they would lie.
+#}
+{% macro _folder_of(relation) -%}
+    {%- set name = relation.identifier | lower -%}
+    {%- if target.method == 'session' or adapter.dbt_delta_attempt is not defined -%}
+        {{- return(dbt_delta._folders(relation).get(name)) -}}
+    {%- endif -%}
+    {%- set places = graph.setdefault('dbt_delta_places', {}) -%}
+    {%- if relation.schema not in places -%}
+        {%- for row in run_query('describe schema ' ~ dbt_delta._quoted(relation.schema)).rows
+            if row['info_name'] == 'Location' -%}
+            {%- do places.update({relation.schema: row['info_value']}) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(places[relation.schema] ~ '/' ~ name) -}}
 {%- endmacro %}
 
 {# Path by name of the folders of a relation's schema that are no relation, as the schema was listed. #}

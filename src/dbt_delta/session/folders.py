@@ -33,15 +33,6 @@ def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, s
     return {name: path for name, path in paths.items() if name.lower() not in names}
 
 
-def has_commits(spark: "SparkSession", path: str) -> bool:
-    """Whether a Delta table was ever written to the folder."""
-    system, log = _open(spark, f"{path}/_delta_log")
-    if not system.exists(log):
-        return False
-    names = [status.getPath().getName() for status in system.listStatus(log)]
-    return any(re.fullmatch(r"\d{20}\.(json|checkpoint.*)", name) for name in names)
-
-
 def drop(spark: "SparkSession", path: str) -> None:
     """Removes a folder in which a run staged rows.
 

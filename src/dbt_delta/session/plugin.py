@@ -234,17 +234,12 @@ def _find_folders() -> None:
         is_session = self.connections.profile.credentials.method == SESSION
         return folders.unknown(session(self), schema, known) if is_session else {}
 
-    def dbt_delta_has_commits(self: Any, path: str) -> bool:
-        from dbt_delta.session import folders
-
-        return folders.has_commits(session(self), path)
-
     def dbt_delta_drop_folder(self: Any, path: str) -> None:
         from dbt_delta.session import folders
 
         folders.drop(session(self), path)
 
-    _give_macros(dbt_delta_folders, dbt_delta_has_commits, dbt_delta_drop_folder)
+    _give_macros(dbt_delta_folders, dbt_delta_drop_folder)
 
 
 def _catch_errors() -> None:

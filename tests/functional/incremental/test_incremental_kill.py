@@ -14,6 +14,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
 
@@ -69,6 +71,7 @@ KINDS = {
 SNAPSHOT = "snapped"
 
 
+@pytest.mark.session
 def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> None:
     write_models(
         project,

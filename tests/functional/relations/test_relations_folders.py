@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.functional.harness import Project
 
 TABLE = "{{ config(materialized='table') }} select 1 as id"
@@ -66,6 +68,7 @@ def test_a_table_that_the_catalog_lost_is_not_built_over(project: Project) -> No
     assert [row["id"] for row in project.rows("i")] == [1, 2]
 
 
+@pytest.mark.session
 def test_what_was_staged_goes_with_the_next_run(project: Project) -> None:
     build(project)
     left = [project.warehouse / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]

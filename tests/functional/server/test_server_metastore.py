@@ -137,6 +137,7 @@ CORE = {
     "incremental/test_incremental_microbatch.py": ["test_retry_runs_the_failed_batch_only"],
     "snapshots/test_snapshots_strategies.py": ["test_deleted_returned_and_deleted_again"],
     "seeds/test_seeds_values.py": ["test_texts", "test_column_types"],
+    "relations/test_relations_folders.py": ["test_a_first_build_that_was_killed_is_built_again"],
     "relations/test_relations_promises.py": ["test_properties_and_clustering_follow"],
     "maintenance/test_maintenance_operations.py": ["test_optimize_says_what_it_did"],
 }
