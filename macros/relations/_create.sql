@@ -203,7 +203,7 @@ end
 {% macro _is_broken_off(relation) -%}
     {%- set path = dbt_delta._folder_of(relation) -%}
     {%- if path is none -%}{{- return(false) -}}{%- endif -%}
-    {%- set problem, _ = adapter.dbt_delta_attempt('select 1 from delta.' ~ dbt_delta._quoted(path) ~ ' limit 0') -%}
+    {%- set problem = dbt_delta._attempt('select 1 from delta.' ~ dbt_delta._quoted(path) ~ ' limit 0').problem -%}
     {%- if problem -%}{{- return('[DELTA_TABLE_NOT_FOUND]' in problem) -}}{%- endif -%}
     {%- set commits = dbt_delta._commits_of('delta.' ~ dbt_delta._quoted(path), limit=2) -%}
     {%- if commits | length != 1 or commits[0].node != model.unique_id -%}

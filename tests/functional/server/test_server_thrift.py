@@ -95,7 +95,6 @@ def test_four_threads_one_alias_in_two_schemas(server: Server, project: Project)
 @pytest.mark.usefixtures("dbt_on_server")
 def test_the_last_day_is_found(server: Server, project: Project) -> None:
     """By dbt, and by clients that set nothing in their session."""
-    newer = "where day > (select max(day) from {{ this }})"
     project.write(
         {
             "models/days.sql": """
@@ -105,17 +104,17 @@ def test_the_last_day_is_found(server: Server, project: Project) -> None:
             union all select d from values (date'2023-12-31'), (date'2024-01-02') as new(d)
             {% endif %}
         """,
-            "models/newer.sql": f"""
-            {{{{ config(materialized='incremental', incremental_strategy='append') }}}}
-            select * from {{{{ ref('days') }}}} {{% if is_incremental() %}} {newer} {{% endif %}}
+            "models/newer.sql": """
+            {{ config(materialized='incremental', incremental_strategy='append') }}
+            select * from {{ ref('days') }}
+            {% if is_incremental() %} where day > (select max(day) from {{ this }}) {% endif %}
         """,
         }
     )
     for _ in range(2):
         project.dbt("run", "--target", "thrift")
-    first_and_last = "select min(day), max(day), count(*) from"
     for table, count in (("days", 6), ("newer", 3)):
-        found = server.sql(f"{first_and_last} {project.schema}.{table}")
+        found = server.sql(f"select min(day), max(day), count(*) from {project.schema}.{table}")
         assert found == [("1582-10-10", "2024-01-02", count)]
 
 
