@@ -3,9 +3,10 @@
     is opened, no table loaded. Takes tables as _catalog_tables gives them; of each, `state` becomes
     {version, configuration, columns, partitions, clustering, parts, gone, claims, commits, operations},
     or none where the log cannot be read:
-    - `parts`: for each partition {values, files, bytes, small_files, small_bytes, rows, deleted_rows,
-      deleted_bytes, unclustered_files, unclustered_bytes, unsorted_files, unsorted_bytes} of the newest
-      version; deleted_bytes is that of files of which deletion vectors hide rows;
+    - `parts`: for each partition of the newest version, in the order of `key`, {key, values, files,
+      bytes, small_files, small_bytes, rows, deleted_rows, deleted_bytes, unclustered_files,
+      unclustered_bytes, unsorted_files, unsorted_bytes}; deleted_bytes is that of files of which
+      deletion vectors hide rows;
     - `gone`: {time, bytes} of files that left the table, by the hour;
     - `claims`: {time, relation} of files that left the table and that a shallow clone of it has still,
       with the time of the oldest;
@@ -29,13 +30,15 @@
     {%- endfor -%}
     {%- for table in tables if table.state is not none -%}
         {%- do dbt_delta._name_columns(table.state) -%}
+        {#- Spark gives them in any order, which differs from run to run. #}
+        {%- do table.state.update({'parts': table.state.parts | sort(attribute='key', case_sensitive=true)}) -%}
     {%- endfor -%}
 {%- endmacro %}
 
 {% macro _take_row(state, row, tables) -%}
     {%- set kind, key = row['kind'], row['key'] -%}
     {%- if kind == 'live' -%}
-        {%- set part = {'values': fromjson(key)} -%}
+        {%- set part = {'key': key, 'values': fromjson(key)} -%}
         {%- for name in (
             'files', 'bytes', 'small_files', 'small_bytes', 'rows', 'deleted_rows', 'deleted_bytes',
             'unclustered_files', 'unclustered_bytes', 'unsorted_files', 'unsorted_bytes',

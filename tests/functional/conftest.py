@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from dbt_common.behavior_flags import BehaviorFlagRendered
 from dbt_common.tests import enable_test_caching
 
 from dbt_delta.server.daemon import free_port
@@ -22,19 +23,6 @@ QUICK_FOLDERS = (
     "snapshots",
     "time_travel",
 )
-# Minutes each. Started first, none is left to one process while the other has nothing to do.
-LONG_FILES = (
-    "test_incremental_oracle.py",
-    "test_snapshots_oracle.py",
-    "test_reference.py",
-    "test_incremental_kill.py",
-    "test_diff_oracle.py",
-    "test_maintenance_oracle.py",
-    "test_maintenance_plan.py",
-    "test_time_travel_undo.py",
-)
-
-
 # What they prove is the embedded session itself, or they start it in processes of their own.
 SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup")
 
@@ -49,7 +37,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONG_FILES)
     if config.getoption("--target") == "session":
         return
     skip = pytest.mark.skip(reason="it is about a session, or starts its servers itself")
@@ -80,6 +67,8 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
         os.environ.update(harness.environment(folder, harness.LONG))
         # The same macros in every project: dbt need not read them anew.
         enable_test_caching()
+        # For each of its flags dbt searches the call stack for the adapter, a tenth of a run.
+        BehaviorFlagRendered._default_source = staticmethod(lambda: "dbt.adapters.spark.impl")
         if request.config.getoption("--target") == "session":
             yield folder
         else:
@@ -98,6 +87,30 @@ def installed_packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> 
     return harness.install_packages(tmp_path_factory.mktemp("deps"), home)
 
 
+def _project(path: Path, home: Path, packages: Path, name: str, folder: str) -> harness.Project:
+    project = harness.Project(path, home, packages, name)
+    if folder in QUICK_FOLDERS:
+        project.set_spark(harness.QUICK)
+    return project
+
+
+@pytest.fixture(scope="module")
+def new_shared_project(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    home: Path,
+    installed_packages: Path,
+) -> Callable[[str], harness.Project]:
+    """Makes projects by a name that all tests of a module share."""
+
+    def make(name: str) -> harness.Project:
+        folder = tmp_path_factory.mktemp(name)
+        packages, area = installed_packages, request.path.parent.name
+        return _project(folder / "project", home, packages, name, area)
+
+    return make
+
+
 @pytest.fixture
 def new_project(
     request: pytest.FixtureRequest,
@@ -110,12 +123,8 @@ def new_project(
     monkeypatch.chdir(tmp_path)
 
     def make(name: str = "project") -> harness.Project:
-        project = harness.Project(
-            tmp_path / name, home, installed_packages, f"{request.node.name}_{name}"
-        )
-        if request.path.parent.name in QUICK_FOLDERS:
-            project.set_spark(harness.QUICK)
-        return project
+        full, area = f"{request.node.name}_{name}", request.path.parent.name
+        return _project(tmp_path / name, home, installed_packages, full, area)
 
     return make
 

@@ -1,7 +1,7 @@
 """Random cases of hypothesis, many at once: one run of dbt plays them all.
 
-DBT_DELTA_EXAMPLES=3000    how many; each test has a small number of its own
-DBT_DELTA_SEED=7           which ones; "random" for others each time, by default the same
+DBT_DELTA_EXAMPLES=3000    how many; each test has numbers of its own, with --long a larger one
+DBT_DELTA_SEED=7           which ones; "random" for others each time, as with --long; else the same
 DBT_DELTA_ONLY=12,40       of those only these
 """
 
@@ -13,10 +13,16 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
-EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "0"))
-_SEED = os.environ.get("DBT_DELTA_SEED") or "1"
+IS_LONG = "DBT_DELTA_LONG" in os.environ
+_EXAMPLES = int(os.environ.get("DBT_DELTA_EXAMPLES", "0"))
+_SEED = os.environ.get("DBT_DELTA_SEED") or ("random" if IS_LONG else "1")
 SEED = random.SystemRandom().randrange(10**6) if _SEED == "random" else int(_SEED)
 ONLY = {int(n) for n in os.environ.get("DBT_DELTA_ONLY", "").split(",") if n}
+
+
+def examples(few: int, many: int) -> int:
+    """How many cases a test plays: ``few``, or with --long ``many``."""
+    return _EXAMPLES or (many if IS_LONG else few)
 
 
 def draw(strategy: SearchStrategy[T], own_seed: int, count: int) -> list[T]:

@@ -2,12 +2,12 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.functional.harness import Project, session
+from tests.functional.harness import Project, read
 
 
 def names(project: Project) -> list[str]:
@@ -33,7 +33,7 @@ def _rows(project: Project, tables: Sequence[str]) -> list[Any]:
         f"from {project.relation(name)}"
         for name in tables
     ]
-    return list(session().sql(" union all ".join(parts)).collect())
+    return read(" union all ".join(parts))
 
 
 def log(project: Project, name: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
@@ -42,6 +42,52 @@ def log(project: Project, name: str) -> Iterator[tuple[int, list[dict[str, Any]]
     for file in sorted(folder.glob("*.json")):
         if file.stem.isdigit():
             yield int(file.stem), [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def version(project: Project, name: str) -> int:
+    """The newest version, without Spark."""
+    folder = project.warehouse / name / "_delta_log"
+    return max(int(file.stem) for file in folder.glob("*.json") if file.stem.isdigit())
+
+
+def versions(project: Project, some: Iterable[str]) -> dict[str, int]:
+    return {name: version(project, name) for name in some}
+
+
+def commits(project: Project, name: str) -> list[dict[str, Any]]:
+    """What the commits say of themselves, oldest first: operation, userMetadata, .."""
+    return [
+        action["commitInfo"]
+        for _, actions in log(project, name)
+        for action in actions
+        if "commitInfo" in action
+    ]
+
+
+def metadata(project: Project, name: str) -> dict[str, Any]:
+    """Schema, partition columns, properties and comment of the newest version."""
+    found: dict[str, Any] = {}
+    for _, actions in log(project, name):
+        for action in actions:
+            found = action.get("metaData", found)
+    return found
+
+
+def file_sizes(project: Project, name: str) -> dict[str, int]:
+    """The data files of the newest version, with their bytes."""
+    sizes: dict[str, int] = {}
+    for _, actions in log(project, name):
+        # A deletion vector comes as the removal and the addition of one path.
+        for action in actions:
+            if "remove" in action:
+                sizes.pop(action["remove"]["path"], None)
+        sizes.update((a["add"]["path"], a["add"]["size"]) for a in actions if "add" in a)
+    return sizes
+
+
+def operations(project: Project, name: str, since: int = -1) -> list[str]:
+    """What the commits after a version did, oldest first, as DESCRIBE HISTORY says it."""
+    return [commit["operation"] for commit in commits(project, name)[since + 1 :]]
 
 
 def data_files(project: Project) -> set[Path]:

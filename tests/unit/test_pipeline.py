@@ -1,9 +1,14 @@
-"""Which nights a replay plays."""
+"""Which nights a replay plays, and what becomes of one that fails."""
 
 import datetime as dt
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from dbt_delta import pipeline
 from dbt_delta.pipeline import steps
 
 FIRST, LAST = dt.date(2013, 1, 1), dt.date(2014, 1, 1)
@@ -35,3 +40,65 @@ def test_weeks_end_on_sunday() -> None:
 @pytest.mark.parametrize("step", ["day", "week", "month"])
 def test_one_day_is_one_night(step: str) -> None:
     assert list(steps(FIRST, FIRST, step)) == [FIRST]
+
+
+@pytest.fixture
+def landed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project into which a file has landed already; no file is new."""
+    (tmp_path / "dbt_project.yml").touch()
+    file = tmp_path / "landing" / "nycflights" / "flights" / "day.csv"
+    file.parent.mkdir(parents=True)
+    file.write_text("id\n1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DBT_DELTA_HOME", str(tmp_path))
+    monkeypatch.setattr(pipeline.ingest, "land", lambda *arguments: "nothing new")
+
+
+def fails(exception: Exception | None = None) -> SimpleNamespace:
+    """The result of a dbt command of which a node failed, or that came to none."""
+    return SimpleNamespace(success=False, exception=exception, result=None)
+
+
+@pytest.mark.usefixtures("landed")
+@pytest.mark.parametrize(
+    ("failing", "code"),
+    [
+        ({}, 0),
+        ({"build": fails()}, 1),
+        ({"build": fails(RuntimeError("no such profile"))}, 2),
+        ({"run-operation maintain": fails()}, 1),
+        ({"build": fails(), "run-operation maintain": fails(RuntimeError("no Spark"))}, 1),
+    ],
+)
+def test_a_night_maintains_in_any_case_and_ends_with_the_first_failure(
+    monkeypatch: pytest.MonkeyPatch, failing: dict[str, Any], code: int
+) -> None:
+    done: list[str] = []
+
+    class Runner:
+        def __init__(self, manifest: Any = None) -> None:
+            pass
+
+        def invoke(self, command: list[str]) -> Any:
+            words = [word for word in command if word[:2] != "--"]
+            done.append(" ".join(words[: 2 if words[0] == "run-operation" else 1]))
+            fine = SimpleNamespace(success=True, exception=None, result=None)
+            return failing.get(done[-1], fine)
+
+    monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
+    try:
+        pipeline.main(["nightly"])
+        ended = 0
+    except SystemExit as end:
+        ended = end.code
+    assert done == ["parse", "build", "run-operation maintain"]
+    assert ended == code
+
+
+@pytest.mark.parametrize("command", ["build", "replay"])
+def test_until_needs_a_date(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        pipeline.main([command, "--until", "january"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said == "run: --until needs a date such as 2013-01-31. Got: 'january'\n"

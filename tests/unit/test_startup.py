@@ -46,6 +46,15 @@ def test_asked_by_variable(project: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert configured(project, monkeypatch, "build") == expected(project)
 
 
+def test_the_flag_beats_the_variable(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = str(project.parent / "elsewhere")
+    monkeypatch.setenv("DBT_PROJECT_DIR", str(project))
+    assert configured(project, monkeypatch, "build", "--project-dir", other) == {}
+    monkeypatch.setenv("DBT_PROJECT_DIR", other)
+    flag = f"--project-dir={project}"
+    assert configured(project, monkeypatch, "build", flag) == expected(project)
+
+
 @pytest.mark.parametrize("folder", [".", "models/marts"])
 def test_asked_by_place(project: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
     monkeypatch.chdir(project / folder)

@@ -16,6 +16,19 @@ from dbt_common.utils import deep_merge
 from dbt_delta.session.plugin import install
 from tests.functional import harness
 
+# Bases that read manifest.json, catalog.json or what else dbt writes only then.
+WITH_ARTIFACTS = ("test_adapter_basic.py", "test_adapter_clone.py", "test_adapter_persist_docs.py")
+
+
+@pytest.fixture(scope="class", autouse=True)
+def artifacts(request: pytest.FixtureRequest) -> Generator[None, None, None]:
+    """No manifest.json where no base reads it: writing it takes longer than parsing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_LOG_LEVEL_FILE", "none")
+        if request.path.name not in WITH_ARTIFACTS:
+            patch.setenv("DBT_WRITE_JSON", "false")
+        yield
+
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(home: Path) -> Generator[dict[str, Any], None, None]:

@@ -27,5 +27,6 @@ class TestSameAliasDifferentSchemas(SparkTypes, BaseSameAliasDifferentSchemas):
     pass
 
 
+@pytest.mark.long
 class TestSameAliasDifferentDatabases(SparkTypes, BaseSameAliasDifferentDatabases):
     """The two places are schemas in the base too: Spark has no databases."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from dbt.tests.adapter.caching.test_caching import (
     BaseCachingLowercaseModel,
     BaseCachingSelectedSchemaOnly,
@@ -29,6 +30,7 @@ class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
     pass
 
 
+@pytest.mark.long
 class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
     pass
 

@@ -15,6 +15,7 @@ class TestClonePossible(BaseClonePossible):
     pass
 
 
+@pytest.mark.long
 class TestCloneNotPossible(BaseCloneNotPossible):
     pass
 
@@ -23,6 +24,7 @@ class TestCloneSameTargetAndState(BaseCloneSameTargetAndState):
     pass
 
 
+@pytest.mark.long
 class TestCloneSameSourceAndTarget(BaseCloneSameSourceAndTarget):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

@@ -74,6 +74,7 @@ class TestHookRefs(Hooks, BaseHookRefs):
     pass
 
 
+@pytest.mark.long
 class TestPrePostModelHooksInConfig(Hooks, BasePrePostModelHooksInConfig):
     pass
 
@@ -82,6 +83,7 @@ class TestPrePostModelHooksInConfigWithCount(Hooks, BasePrePostModelHooksInConfi
     pass
 
 
+@pytest.mark.long
 class TestPrePostModelHooksInConfigKwargs(Hooks, BasePrePostModelHooksInConfigKwargs):
     pass
 

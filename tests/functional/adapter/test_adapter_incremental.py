@@ -14,6 +14,7 @@ from dbt.tests.adapter.incremental.test_incremental_predicates import BaseIncrem
 from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncrementalUniqueKey
 
 
+@pytest.mark.long
 class TestUniqueKey(BaseIncrementalUniqueKey):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +28,7 @@ class TestMergeExcludeColumns(BaseMergeExcludeColumns):
     pass
 
 
+@pytest.mark.long
 class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
     pass
 
@@ -38,17 +40,20 @@ class TestPredicatesMerge(BaseIncrementalPredicates):
         return {"models": {"+incremental_strategy": "merge", "+incremental_predicates": predicates}}
 
 
+@pytest.mark.long
 class TestPredicatesByOtherName(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
         return {"models": {"+incremental_strategy": "delete+insert", "+predicates": ["id != 2"]}}
 
 
+@pytest.mark.long
 class TestOnSchemaChange(BaseIncrementalOnSchemaChange):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
         return {"models": {"+tblproperties": {"delta.columnMapping.mode": "name"}}}
 
 
+@pytest.mark.long
 class TestMicrobatch(BaseMicrobatch):
     pass

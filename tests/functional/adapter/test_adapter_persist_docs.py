@@ -6,6 +6,7 @@ themselves are asked.
 
 from typing import Any
 
+import pytest
 from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocs,
     BasePersistDocsAllColumnsMissing,
@@ -45,6 +46,7 @@ class TestPersistDocsColumnMissing(BasePersistDocsColumnMissing):
         assert comment.startswith("test id column description")
 
 
+@pytest.mark.long
 class TestPersistDocsAllColumnsMissing(BasePersistDocsAllColumnsMissing):
     pass
 
@@ -53,6 +55,7 @@ class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSe
     pass
 
 
+@pytest.mark.long
 class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(
     BasePersistDocsQuotedDescriptionNotAppliedOnMismatch
 ):

@@ -1,5 +1,6 @@
 """dbt's test bases for the comment in front of every statement."""
 
+import pytest
 from dbt.tests.adapter.query_comment.test_query_comment import (
     BaseEmptyQueryComments,
     BaseMacroArgsQueryComments,
@@ -18,6 +19,7 @@ class TestMacroQueryComments(BaseMacroQueryComments):
     pass
 
 
+@pytest.mark.long
 class TestMacroArgsQueryComments(BaseMacroArgsQueryComments):
     pass
 
@@ -26,9 +28,11 @@ class TestMacroInvalidQueryComments(BaseMacroInvalidQueryComments):
     pass
 
 
+@pytest.mark.long
 class TestNullQueryComments(BaseNullQueryComments):
     pass
 
 
+@pytest.mark.long
 class TestEmptyQueryComments(BaseEmptyQueryComments):
     pass

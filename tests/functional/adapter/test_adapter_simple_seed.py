@@ -48,6 +48,7 @@ class KeepsDependents(Expected):
         check_relations_equal(project.adapter, ["seed_actual", "seed_expected", MODEL])
 
 
+@pytest.mark.long
 class TestBasicSeed(KeepsDependents, BaseBasicSeedTests):
     pass
 
@@ -56,10 +57,12 @@ class TestSeedConfigFullRefreshOn(KeepsDependents, BaseSeedConfigFullRefreshOn):
     pass
 
 
+@pytest.mark.long
 class TestSeedConfigFullRefreshOff(KeepsDependents, BaseSeedConfigFullRefreshOff):
     pass
 
 
+@pytest.mark.long
 class TestSeedCustomSchema(Expected, BaseSeedCustomSchema):
     @pytest.fixture(scope="class", autouse=True)
     def drop_custom_schema(self, project: Any) -> Any:
@@ -82,6 +85,7 @@ class TestSeedWithEmptyDelimiter(Expected, BaseSeedWithEmptyDelimiter):
     pass
 
 
+@pytest.mark.long
 class TestSimpleSeedEnabledViaConfig(BaseSimpleSeedEnabledViaConfig):
     pass
 

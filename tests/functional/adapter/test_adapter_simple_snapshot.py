@@ -65,6 +65,7 @@ def _using_delta(match: re.Match[str]) -> str:
     return f"{name} using delta {rest}" if is_select else f"{name} {rest} using delta"
 
 
+@pytest.mark.long
 class TestCheckCols(BaseSnapshotCheckCols):
     pass
 
@@ -73,18 +74,22 @@ class TestTimestamp(BaseSnapshotTimestamp):
     pass
 
 
+@pytest.mark.long
 class TestSimple(BaseSimpleSnapshot):
     pass
 
 
+@pytest.mark.long
 class TestCheck(BaseSnapshotCheck):
     pass
 
 
+@pytest.mark.long
 class TestColumnNames(BaseSnapshotColumnNames):
     pass
 
 
+@pytest.mark.long
 class TestColumnNamesFromProject(BaseSnapshotColumnNamesFromDbtProject):
     pass
 
@@ -93,6 +98,7 @@ class TestInvalidColumnNames(BaseSnapshotInvalidColumnNames):
     pass
 
 
+@pytest.mark.long
 class TestValidToCurrent(BaseSnapshotDbtValidToCurrent):
     @pytest.fixture(autouse=True)
     def in_order(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +115,7 @@ class TestValidToCurrent(BaseSnapshotDbtValidToCurrent):
         monkeypatch.setattr(test_various_configs, "run_sql_with_adapter", run)
 
 
+@pytest.mark.long
 class TestMultiUniqueKey(BaseSnapshotMultiUniqueKey):
     pass
 
@@ -117,10 +124,12 @@ class TestEphemeralHardDeletes(BaseSnapshotEphemeralHardDeletes):
     pass
 
 
+@pytest.mark.long
 class TestNewColumnTimestamp(BaseSnapshotNewColumnTimestampStrategy):
     pass
 
 
+@pytest.mark.long
 class TestNewColumnCheckCols(BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
@@ -129,6 +138,7 @@ class TestNewColumnWithDeletes(BaseSnapshotNewColumnWithDeletes):
     pass
 
 
+@pytest.mark.long
 class TestNewRecordTimestamp(BaseSnapshotNewRecordTimestampMode):
     pass
 
@@ -137,5 +147,6 @@ class TestNewRecordCheck(BaseSnapshotNewRecordCheckMode):
     pass
 
 
+@pytest.mark.long
 class TestNewRecordValidToCurrent(BaseSnapshotNewRecordDbtValidToCurrent):
     pass

@@ -1,5 +1,6 @@
 """dbt's test bases for stored failures of tests."""
 
+import pytest
 from dbt.tests.adapter.store_test_failures_tests import basic
 from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import (
     BaseStoreTestFailures,
@@ -7,10 +8,12 @@ from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import
 )
 
 
+@pytest.mark.long
 class TestStoreTestFailures(BaseStoreTestFailures):
     pass
 
 
+@pytest.mark.long
 class TestStoreTestFailuresLimit(BaseStoreTestFailuresLimit):
     pass
 
@@ -19,14 +22,17 @@ class TestStoreTestFailuresAsInteractions(basic.StoreTestFailuresAsInteractions)
     pass
 
 
+@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelOff(basic.StoreTestFailuresAsProjectLevelOff):
     pass
 
 
+@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelView(basic.StoreTestFailuresAsProjectLevelView):
     pass
 
 
+@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelEphemeral(basic.StoreTestFailuresAsProjectLevelEphemeral):
     pass
 
@@ -35,5 +41,6 @@ class TestStoreTestFailuresAsGeneric(basic.StoreTestFailuresAsGeneric):
     pass
 
 
+@pytest.mark.long
 class TestStoreTestFailuresAsExceptions(basic.StoreTestFailuresAsExceptions):
     pass

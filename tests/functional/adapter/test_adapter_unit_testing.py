@@ -12,6 +12,7 @@ from dbt.tests.adapter.unit_testing.test_types import (
 )
 
 
+@pytest.mark.long
 class TestUnitTestingTypes(BaseUnitTestingTypes):
     @pytest.fixture
     def data_types(self) -> list[list[str]]:

@@ -46,6 +46,7 @@ def files(modules: list[ModuleType], folder: str, prefix: str = "") -> dict[str,
     }
 
 
+@pytest.mark.long
 class TestUtils(BaseUtils):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def without_order(listagg: str) -> str:
     return f"{head}calculate as ({'union all'.join(kept)}"
 
 
+@pytest.mark.long
 class TestArrays(BaseArrayUtils):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -96,6 +98,7 @@ class TestArrays(BaseArrayUtils):
             assert_same(project, f"array_{name}_expected", f"array_{name}_actual")
 
 
+@pytest.mark.long
 class TestDataTypes(BaseDataTypeMacro):
     @pytest.fixture(scope="class")
     def seeds(self) -> dict[str, str]:
@@ -137,10 +140,12 @@ def assert_same(project: Any, expected: str, actual: str) -> None:
     )
 
 
+@pytest.mark.long
 class TestCurrentTimestamp(BaseCurrentTimestampNaive):
     pass
 
 
+@pytest.mark.long
 class TestCurrentTimestamps(BaseCurrentTimestamps):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

@@ -6,9 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+from dbt.task.run_operation import RunOperationTask
+
+from dbt_delta.doctor import main
 from dbt_delta.session import lock
 from tests.functional import harness
 from tests.functional.harness import REPOSITORY, Project
@@ -50,11 +54,9 @@ def edit_profile(project: Project, *changes: tuple[str, str]) -> None:
     path.write_text(text)
 
 
-def test_all_is_well(project: Project) -> None:
-    process = project.process("--quiet", "run-operation", "doctor")
-    assert process.wait() == 0, process.output
-    home = project.path / "home"
-    assert process.output.splitlines() == [
+def test_all_is_well(project: Project, home: Path) -> None:
+    shown = project.dbt("--quiet", "run-operation", "doctor").printed
+    assert shown.splitlines() == [
         "Spark      4.1.4, local[*]",
         "Delta      4.4.0",
         f"Java       {java_version()}",
@@ -70,31 +72,19 @@ def java_version() -> str:
     return shown.split('"')[1]
 
 
-def test_no_extension_no_catalog_no_ansi(project: Project) -> None:
-    edit_profile(
-        project, (r"spark\.sql\.extensions: .*", ""), (r"spark\.sql\.catalog\.spark_c.*", "")
-    )
-    place = "for target session of profiles.yml"
-    remedy = "in its server_side_parameters."
-    code, lines = doctor(project, env={**JAVA, "DBT_DELTA_PLUGIN": "off"})
-    assert (code, lines) == (
-        1,
-        [
-            f"spark.sql.extensions: not set {place}. Add {EXTENSION} {remedy}",
-            f"spark.sql.catalog.spark_catalog: not set {place}. Set it to {CATALOG} {remedy}",
-            "ANSI mode: off in target session: dbt-spark switches it off whatever profiles.yml "
-            "says, and dbt_delta's plugin is not active (DBT_DELTA_PLUGIN=off). Unset "
-            "DBT_DELTA_PLUGIN.",
-        ],
-    )
-
-
-def test_two_deltas_and_an_unknown_dbt_spark(project: Project, tmp_path: Path) -> None:
+def test_two_deltas_no_extension_no_catalog_and_an_unknown_dbt_spark(
+    project: Project, tmp_path: Path
+) -> None:
     """The second JAR is a copy: what it is called counts, and what is loaded is asked for."""
     jars = tmp_path / "jars"
     shutil.copytree(JARS, jars)
     shutil.copy(jars / "delta-spark_4.1_2.13-4.4.0.jar", jars / "delta-spark_4.0_2.13-4.3.1.jar")
-    edit_profile(project, (r'extraClassPath: ".*"', f'extraClassPath: "{jars}/*"'))
+    edit_profile(
+        project,
+        (r'extraClassPath: ".*"', f'extraClassPath: "{jars}/*"'),
+        (r"spark\.sql\.extensions: .*", ""),
+        (r"spark\.sql\.catalog\.spark_c.*", ""),
+    )
     metadata = tmp_path / "newer" / "dbt_spark-99.0.0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: dbt-spark\nVersion: 99.0.0\n")
@@ -102,13 +92,19 @@ def test_two_deltas_and_an_unknown_dbt_spark(project: Project, tmp_path: Path) -
 
     code, lines = doctor(project, env={**JAVA, **NO_ARCHIVE, "PYTHONPATH": path})
     assert code == 1
-    assert len(lines) == 4, lines
-    two, other, plugin, ansi = lines
+    assert len(lines) == 6, lines
+    two, other, extension, catalog, plugin, ansi = lines
     assert two.startswith("Delta: versions 4.")
     assert "delta-spark_4.0_2.13-4.3.1.jar" in two
     assert "delta-spark_4.1_2.13-4.4.0.jar" in two
     assert other.startswith("Delta: delta-spark_4.0_2.13-4.3.1.jar on the class path of target ses")
     assert "is made for another Spark than 4.1.4. Put delta-spark_4.1_2.13 and" in other
+    place = "for target session of profiles.yml"
+    remedy = "in its server_side_parameters."
+    assert extension == f"spark.sql.extensions: not set {place}. Add {EXTENSION} {remedy}"
+    assert catalog == (
+        f"spark.sql.catalog.spark_catalog: not set {place}. Set it to {CATALOG} {remedy}"
+    )
     assert plugin.startswith(
         "Plugin: dbt_delta's is not active in this environment: dbt-spark 99.0.0 is not a tested "
         "version (1.11.0). Install dbt_delta with the dbt-spark that it pins"
@@ -116,6 +112,7 @@ def test_two_deltas_and_an_unknown_dbt_spark(project: Project, tmp_path: Path) -
     assert ansi.startswith("ANSI mode: off in target session")
 
 
+@pytest.mark.long
 def test_a_delta_for_another_spark(project: Project, tmp_path: Path) -> None:
     """No statement runs in such a session, so that only Python is left to say why."""
     jars = tmp_path / "jars"
@@ -156,7 +153,25 @@ def fetch(name: str, version: str, folder: Path) -> None:
     assert hashlib.sha256(jar.read_bytes()).hexdigest() == FOREIGN_JAR
 
 
-def test_a_server_that_is_not_there(project: Project) -> None:
+@pytest.fixture
+def doctor_here(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, list[str]]]:
+    """``doctor`` in this process, for what is said before Spark starts."""
+    # The doctor's process ends with it: it leaves dbt as it needs it.
+    monkeypatch.setattr(RunOperationTask, "_run_unsafe", RunOperationTask._run_unsafe)
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        capsys.readouterr()
+        code = main(project._command(arguments, None))
+        return code, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_a_server_that_is_not_there(
+    project: Project, doctor_here: Callable[..., tuple[int, list[str]]]
+) -> None:
     server = """outputs:
     far:
       type: spark
@@ -167,7 +182,7 @@ def test_a_server_that_is_not_there(project: Project) -> None:
       schema: far
       server_side_parameters: {spark.sql.ansi.enabled: "true"}"""
     edit_profile(project, (r"outputs:", server))
-    assert doctor(project, "--target", "far") == (
+    assert doctor_here("--target", "far") == (
         1,
         [
             "Spark server: none answers at 127.0.0.1:9 (Connection refused). Start it, or correct "
@@ -201,8 +216,8 @@ def test_a_database_that_is_open_without_our_lock(project: Project, home: Path) 
     assert not lock.is_open(home / "another")
 
 
-def test_a_target_that_is_not_there(project: Project) -> None:
-    code, lines = doctor(project, "--target", "nowhere")
+def test_a_target_that_is_not_there(doctor_here: Callable[..., tuple[int, list[str]]]) -> None:
+    code, lines = doctor_here("--target", "nowhere")
     assert code == 1
     assert len(lines) == 1
     assert "does not have a target named 'nowhere'" in lines[0]

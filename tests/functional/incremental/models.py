@@ -1,9 +1,13 @@
 """Incremental models as text, and what the tests ask of the tables they left."""
 
+import json
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tests.functional.harness import Invocation, Project
+from tests.functional.harness import Invocation, Project, session
+from tests.functional.tables import commits, json_rows
 
 
 def model(first: str, then: str | None = None, **config: Any) -> str:
@@ -35,24 +39,58 @@ def nothing(columns: str, row: str) -> str:
     return f"{values(columns, row)} where false"
 
 
-def tuples(project: Project, name: str, order_by: str = "all") -> list[tuple[Any, ...]]:
-    """The rows of a table as tuples, in the table's order of columns."""
-    return [tuple(row.values()) for row in project.rows(name, order_by)]
+@dataclass
+class Built:
+    """A project that the tests of a module share, and its two runs."""
+
+    project: Project
+    first: Invocation
+    second: Invocation
 
 
-def tables(project: Project, expected: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of all tables that are keys of ``expected``: compare the two dictionaries."""
-    return {name: tuples(project, name) for name in expected}
+def build_twice(
+    project: Project, models: Mapping[str, str], later: Mapping[str, str] | None = None
+) -> Built:
+    """Runs all models, and again with those that ``later`` has in their place.
+
+    ``{schema}`` in a model is the project's. Models may fail: a test says which ones do.
+    """
+    runs = []
+    for texts in (models, later or {}):
+        named = {name: text.replace("{schema}", project.schema) for name, text in texts.items()}
+        write_models(project, named)
+        runs.append(project.dbt("run", check=False))
+    return Built(project, *runs)
 
 
-def versions(project: Project, names: Any) -> dict[str, int]:
-    """The newest version of each table: one commit per run if it grew by one."""
-    return {name: project.version(name) for name in names}
+def tuples(project: Project, name: str) -> list[tuple[Any, ...]]:
+    """The rows of a table as tuples, in the table's order of columns, NULLs first."""
+    return [tuple(row.values()) for row in project.rows(name)]
+
+
+def tables(project: Project, names: Iterable[str]) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of many tables, as ``tuples`` has them: compare with a dictionary of such names.
+
+    They are read as JSON, by few queries: numbers, texts, booleans, and structs, lists and maps
+    of those are as expected; other types are texts.
+    """
+    found = json_rows(project, list(names))
+    return {
+        name: sorted((tuple(json.loads(row).values()) for row in found.get(name, [])), key=_order)
+        for name in names
+    }
+
+
+def _order(row: tuple[Any, ...]) -> list[Any]:
+    nested = (dict, list)
+    return [
+        (value is not None, str(value) if isinstance(value, nested) else value) for value in row
+    ]
 
 
 def metrics(project: Project, name: str) -> dict[str, int]:
     """The operation metrics of the newest commit that are numbers."""
-    found = project.history(name)[0]["operationMetrics"]
+    found = commits(project, name)[-1]["operationMetrics"]
     return {key: int(value) for key, value in found.items() if value.isdigit()}
 
 
@@ -67,15 +105,16 @@ def messages(run: Invocation) -> dict[str, str]:
     return {result.node.name: result.message for result in run.results if result.status == "error"}
 
 
+def statements(run: Invocation, name: str) -> list[str]:
+    """The SQL that a run sent to Spark for one model, without dbt's comment."""
+    queries = [event.data for event in run.events if event.info.name == "SQLQuery"]
+    sent = [query.sql for query in queries if query.node_info.node_name == name]
+    return [re.sub(r"^\s*/\* .*? \*/\s*", "", sql, flags=re.DOTALL).strip() for sql in sent]
+
+
 def columns(project: Project, name: str) -> dict[str, str]:
     """Names and types of a table's columns, in order."""
-    described = project.sql(f"describe {project.relation(name)}")
-    listed = {}
-    for row in described:
-        if row.col_name.startswith("#") or not row.col_name:
-            break
-        listed[row.col_name] = row.data_type
-    return listed
+    return dict(session().table(project.relation(name)).dtypes)
 
 
 def data_files(project: Project, name: str, where: str = "true") -> set[str]:

@@ -1,341 +1,349 @@
-"""Hooks, headers, docs, properties, contracts; what needs Databricks; how much is sent to Spark."""
+"""Hooks, headers, docs, properties, contracts; what needs Databricks; how much is sent to Spark.
 
+All models are one project, with the wrappers that the README has, which is built twice; a test
+looks at its own.
+"""
+
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.functional.harness import REPOSITORY, Project
+from tests.functional.harness import REPOSITORY, Project, is_session
 from tests.functional.incremental.models import (
     FIRST,
     MERGED,
     THEN,
+    Built,
     columns,
     messages,
     model,
     relations,
-    tuples,
+    statements,
+    tables,
     values,
-    versions,
     write_models,
 )
+from tests.functional.tables import metadata, operations, versions
 
 KEYED = {"unique_key": "id"}
+PLAIN = model(FIRST, THEN, **KEYED)
+NEVER_BUILT = {"new", "both_layouts"}
+REFUSED = {"hook_fails", "masked", "violating", "null_key", "other_type"}
 
 
-def _schema(**models: object) -> str:
-    return yaml.safe_dump({"models": [{"name": n, **about} for n, about in models.items()]})
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Built:
+    project = new_shared_project("configuration")
+    readme = (REPOSITORY / "README.md").read_text()
+    (wrappers,) = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", readme, re.DOTALL)
+    project.write({"macros/materializations.sql": None, "macros/dbt_delta.sql": wrappers})
+    project.write({"seeds/sown.csv": "id\n1\n"})
+    if is_session():
+        project.write(PYTHON)
+    project.sql(f"create schema if not exists {project.schema}")
+    project.sql("create table {schema}.log (step string, n bigint) using delta")
 
-
-def test_hooks_and_header_run_in_order_and_once(project: Project) -> None:
-    log = "insert into {{ target.schema }}.log select '%s', count(*) from {{ target.schema }}.seen"
-    count = "insert into {{ target.schema }}.log select '%s', count(*) from {{ this }}"
-    header = (
-        "declare or replace factor = 2; create temporary function twice(x int) return x * factor"
-    )
-    for name in ("log", "seen"):
-        project.sql(f"create schema if not exists {project.schema}")
-        project.sql(f"create table {{schema}}.{name} (step string, n bigint) using delta")
-    project.write(
-        {
-            "models/hooked.sql": "{% call set_sql_header(config) %}"
-            + header
-            + ";{% endcall %}\n"
-            + model(
-                "select 1 as id, twice(1) as v",
-                "select 2 as id, twice(2) as v",
-                pre_hook=[log % "before"],
-                post_hook=[{"sql": count % "after", "transaction": False}, count % "last"],
-                **KEYED,
-            )
-        }
-    )
-    project.dbt("run")
-    project.dbt("run")
-    assert tuples(project, "hooked") == [(1, 2), (2, 4)]
-    steps = project.sql("select step, n from {schema}.log")
-    assert sorted(tuple(row) for row in steps) == [
-        ("after", 1),
-        ("after", 2),
-        ("before", 0),
-        ("before", 0),
-        ("last", 1),
-        ("last", 2),
-    ]
-
-
-def test_a_failing_pre_hook_writes_nothing(project: Project) -> None:
-    write_models(project, {"a": model(FIRST, THEN, **KEYED)})
-    project.dbt("run")
-    hook = "select raise_error('not today')"
-    write_models(project, {"a": model(FIRST, THEN, pre_hook=hook, **KEYED)})
-    assert "not today" in messages(project.dbt("run", check=False))["a"]
-    assert (project.version("a"), relations(project)) == (0, ["a"])
-
-
-def test_docs_and_properties_are_brought_up_to_date_once(project: Project) -> None:
-    docs = {"persist_docs": {"relation": True, "columns": True}}
-    write_models(project, {"a": model(FIRST, THEN, **KEYED)})
-    project.dbt("run")
-    described = {
-        "description": "it's\na table; 100 %",
-        "columns": [{"name": "ID", "description": "the 'key'"}, {"name": "v"}],
-        "config": {**docs, "tblproperties": {"team": "data, too", "delta.appendOnly": False}},
-    }
-    project.write({"models/schema.yml": _schema(a=described)})
-    project.dbt("run")
-    detail = project.sql("describe detail {schema}.a")[0]
-    assert detail.description == "it's\na table; 100 %"
-    assert detail.properties["team"] == "data, too"
-    assert detail.properties["delta.appendOnly"] == "false"
-    assert [row.comment for row in project.sql("describe {schema}.a")[:2]] == ["the 'key'", None]
-    # One commit each for properties, description, columns and rows; then rows only.
-    assert project.version("a") == 4
-    run = project.dbt("run")
-    assert project.version("a") == 5
-    assert not [sql for sql in _model_statements(run.statements) if sql.startswith("alter")]
-    changed = {**described, "columns": [{"name": "id", "description": "other"}]}
-    project.write({"models/schema.yml": _schema(a=changed)})
-    project.dbt("run")
-    assert project.version("a") == 7
-    assert project.sql("describe {schema}.a")[0].comment == "other"
-    assert tuples(project, "a") == MERGED
-
-
-def test_configuration_changes_can_be_left_alone(project: Project) -> None:
-    write_models(project, {"a": model(FIRST, THEN, **KEYED)})
-    project.dbt("run")
-    config = {"tblproperties": {"team": "me"}, "liquid_clustered_by": "id"}
-    kept = model(FIRST, THEN, incremental_apply_config_changes=False, **config, **KEYED)
-    write_models(project, {"a": kept})
-    project.dbt("run")
-    detail = project.sql("describe detail {schema}.a")[0]
-    assert (detail.clusteringColumns, project.version("a")) == ([], 1)
-    assert "team" not in detail.properties
-    write_models(project, {"a": model(FIRST, THEN, **config, **KEYED)})
-    project.dbt("run")
-    detail = project.sql("describe detail {schema}.a")[0]
-    assert (detail.clusteringColumns, detail.properties["team"]) == (["id"], "me")
-    write_models(project, {"a": model(FIRST, THEN, **KEYED)})
-    project.dbt("run")
-    assert project.sql("describe detail {schema}.a")[0].clusteringColumns == []
-
-
-@pytest.mark.parametrize("documented", [False, True])
-def test_few_statements(project: Project, documented: bool) -> None:
-    """describe, view, check and the write: with or without much in the YAML."""
-    strategies = {
-        "merged": {**KEYED},
-        "clustered": {**KEYED, "liquid_clustered_by": "id"},
-        "replaced": {**KEYED, "incremental_strategy": "delete+insert"},
-        "appended": {"incremental_strategy": "append"},
-        "overwritten": {"incremental_strategy": "insert_overwrite", "partition_by": "id"},
-        "swapped": {"incremental_strategy": "replace_where", "incremental_predicates": ["id > 1"]},
-    }
-    write_models(project, {name: model(FIRST, THEN, **c) for name, c in strategies.items()})
-    about = {
-        "description": "a table",
-        "columns": [{"name": "id", "description": "the key"}],
-        "config": {
-            "persist_docs": {"relation": True, "columns": True},
-            "tblproperties": {"delta.logRetentionDuration": "interval 60 days"},
-        },
-    }
-    if documented:
-        project.write({"models/schema.yml": _schema(**dict.fromkeys(strategies, about))})
-    project.dbt("run")
-    for name in strategies:
-        run = project.dbt("run", "-s", name)
-        sent = _model_statements(run.statements)
-        assert len(sent) <= (5 if name == "swapped" else 4), (name, sent)
-        assert sum(sql.startswith("describe") for sql in sent) == 1, (name, sent)
-    assert tuples(project, "merged") == MERGED
-
-
-def _model_statements(statements: list[str]) -> list[str]:
-    """Without what dbt asks of the schemas before the first model."""
-    listing = ("show databases", "show views in", "create schema")
-    return [
-        sql
-        for sql in statements
-        if not sql.startswith(listing) and not re.fullmatch("show tables in `[^`]*`", sql)
-    ]
-
-
-def test_what_needs_databricks(project: Project) -> None:
-    mask = {"columns": [{"name": "v", "column_mask": {"function": "full_mask"}}]}
-    dangerous = {
-        "filtered": {"config": {"row_filter": {"function": "f", "columns": ["id"]}}},
-        "masked": mask,
-        "granted": {"config": {"grants": {"select": ["somebody"]}}},
-    }
-    harmless = {
-        "databricks_tags": {"a": "b"},
-        "databricks_compute": "big",
-        "query_tags": {"c": "d"},
-    }
-    names = [*dangerous, "tagged", "tagged_too"]
-    write_models(project, {name: model(FIRST, THEN, **KEYED) for name in names})
-    project.dbt("run")
-    tagged = {"config": harmless}
-    project.write({"models/schema.yml": _schema(tagged=tagged, tagged_too=tagged, **dangerous)})
-    run = project.dbt("run", check=False)
-    found = messages(run)
-    assert sorted(found) == sorted(dangerous)
-    assert "row_filter needs Databricks" in found["filtered"]
-    assert "column_mask of column v needs Databricks" in found["masked"]
-    assert "grants needs a catalog with permissions" in found["granted"]
-    assert versions(project, names) == {**dict.fromkeys(dangerous, 0), "tagged": 1, "tagged_too": 1}
-    for name in harmless:
-        said = [
-            line for line in run.output.splitlines() if line.strip().startswith(f"{name} is for")
-        ]
-        assert len(said) == 1, (name, run.output)
-        assert "has no effect here. Models: tagged, tagged_too" in run.output
-
-
-def test_contract(project: Project) -> None:
-    """Columns are checked before the write, constraints in its commit."""
-    contracted = {
-        "config": {"contract": {"enforced": True}},
-        "columns": [
-            {"name": "id", "data_type": "int", "constraints": [{"type": "not_null"}]},
-            {
-                "name": "v",
-                "data_type": "string",
-                "constraints": [{"type": "check", "expression": "length(v) < 3"}],
-            },
-        ],
-    }
-    names = ("good", "violating", "null_key", "other_type")
-    fail = {"on_schema_change": "append_new_columns"}
-    write_models(project, {n: model(FIRST, THEN, **KEYED, **fail) for n in names})
-    project.write({"models/schema.yml": _schema(**dict.fromkeys(names, contracted))})
-    project.dbt("run")
+    contracted = dict.fromkeys((*CONTRACTED, "new"), CONTRACT)
+    documented = dict.fromkeys(STRATEGIES, DOCUMENTED)
     write_models(
         project,
         {
-            "violating": model(FIRST, values("id, v", "3, 'long'"), **KEYED, **fail),
-            "null_key": model(FIRST, "select int(null) as id, 'x' as v", **KEYED, **fail),
-            "other_type": model(FIRST, "select 3L as id, 'x' as v", **KEYED, **fail),
+            **HOOKED,
+            **dict.fromkeys(("hook_fails", "documented", "redocumented"), PLAIN),
+            **CONFIGURED,
+            **{name: model(FIRST, THEN, **config) for name, config in STRATEGIES.items()},
+            **dict.fromkeys(("masked", "tagged", "tagged_too"), PLAIN),
+            **CONTRACTED,
+            **OTHERS,
+            **_located(project.path / "lake"),
+            **README_MODELS,
         },
     )
-    found = messages(project.dbt("run", check=False))
-    assert sorted(found) == ["null_key", "other_type", "violating"]
+    _describe(project, redocumented=DOCUMENTED, **documented, **contracted)
+    first = project.dbt("build", check=False)
+
+    write_models(project, {**HOOK_FAILS, **CONFIGURED_LATER})
+    _describe(
+        project,
+        documented=DOCUMENTED,
+        redocumented={**DOCUMENTED, "columns": [{"name": "id", "description": "other"}]},
+        masked=MASKED,
+        tagged=TAGGED,
+        tagged_too=TAGGED,
+        **documented,
+        **contracted,
+    )
+    return Built(project, first, project.dbt("build", check=False))
+
+
+def _describe(project: Project, **models: object) -> None:
+    listed = [{"name": name, **about} for name, about in models.items()]
+    project.write({"models/schema.yml": yaml.safe_dump({"models": listed})})
+
+
+def test_only_what_is_refused_fails_and_nothing_is_left_behind(built: Built) -> None:
+    assert set(messages(built.first)) == NEVER_BUILT
+    assert set(messages(built.second)) == NEVER_BUILT | REFUSED
+    assert versions(built.project, REFUSED) == dict.fromkeys(REFUSED, 0)
+    nodes = {result.node.name for result in built.second.results}
+    assert relations(built.project) == sorted({*nodes, "log"} - NEVER_BUILT)
+
+
+LOG = "insert into {{ target.schema }}.log select '%s', %s"
+COUNT = LOG % ("%s", "count(*) from {{ this }}")
+HEADER = "declare or replace factor = 2; create temporary function twice(x int) return x * factor"
+HOOKED = {
+    "hooked": "{% call set_sql_header(config) %}"
+    + HEADER
+    + ";{% endcall %}\n"
+    + model(
+        "select 1 as id, twice(1) as v",
+        "select 2 as id, twice(2) as v",
+        pre_hook=[LOG % ("before", 0)],
+        post_hook=[{"sql": COUNT % "after", "transaction": False}, COUNT % "last"],
+        **KEYED,
+    )
+}
+
+
+def test_hooks_and_header_run_in_order_and_once(built: Built) -> None:
+    steps = [("after", 1), ("after", 2), ("before", 0), ("before", 0), ("last", 1), ("last", 2)]
+    expected = {"hooked": [(1, 2), (2, 4)], "log": steps}
+    assert tables(built.project, expected) == expected
+
+
+HOOK_FAILS = {"hook_fails": model(FIRST, THEN, pre_hook="select raise_error('not today')", **KEYED)}
+
+
+def test_a_failing_pre_hook_writes_nothing(built: Built) -> None:
+    assert "not today" in messages(built.second)["hook_fails"]
+
+
+DOCUMENTED = {
+    "description": "it's\na table; 100 %",
+    "columns": [{"name": "ID", "description": "the 'key'"}, {"name": "v"}],
+    "config": {
+        "persist_docs": {"relation": True, "columns": True},
+        "tblproperties": {
+            "team": "data, too",
+            "delta.appendOnly": False,
+            "delta.logRetentionDuration": "interval 60 days",
+        },
+    },
+}
+
+
+def _comments(found: dict[str, Any]) -> dict[str, str | None]:
+    fields = json.loads(found["schemaString"])["fields"]
+    return {field["name"]: field["metadata"].get("comment") for field in fields}
+
+
+def test_docs_and_properties_are_brought_up_to_date_once(built: Built) -> None:
+    project = built.project
+    found = metadata(project, "documented")
+    assert found["description"] == "it's\na table; 100 %"
+    assert found["configuration"]["team"] == "data, too"
+    assert found["configuration"]["delta.appendOnly"] == "false"
+    assert _comments(found) == {"id": "the 'key'", "v": None}
+    assert _comments(metadata(project, "redocumented")) == {"id": "other", "v": None}
+    # One commit each for properties, description, columns and rows; then rows only.
+    assert versions(project, ["documented", "redocumented"]) == {"documented": 4, "redocumented": 2}
+    run = project.dbt("run", "-s", "documented")
+    assert versions(project, ["documented"]) == {"documented": 5}
+    assert not [sql for sql in statements(run, "documented") if sql.startswith("alter")]
+    expected = {"documented": MERGED, "redocumented": MERGED}
+    assert tables(project, expected) == expected
+
+
+CONFIG = {"tblproperties": {"team": "me"}, "liquid_clustered_by": "id"}
+CONFIGURED = {
+    "left_alone": PLAIN,
+    "configured": PLAIN,
+    "no_longer": model(FIRST, THEN, **CONFIG, **KEYED),
+}
+CONFIGURED_LATER = {
+    "left_alone": model(FIRST, THEN, incremental_apply_config_changes=False, **CONFIG, **KEYED),
+    "configured": model(FIRST, THEN, **CONFIG, **KEYED),
+    "no_longer": PLAIN,
+}
+
+
+def test_configuration_changes_can_be_left_alone(built: Built) -> None:
+    details = {
+        name: built.project.sql(f"describe detail {{schema}}.{name}")[0] for name in CONFIGURED
+    }
+    assert versions(built.project, ["left_alone"]) == {"left_alone": 1}
+    assert "team" not in details["left_alone"].properties
+    assert details["configured"].properties["team"] == "me"
+    clustered = {name: detail.clusteringColumns for name, detail in details.items()}
+    assert clustered == {"left_alone": [], "configured": ["id"], "no_longer": []}
+
+
+STRATEGIES: dict[str, dict[str, object]] = {
+    "by_merge": {**KEYED},
+    "by_clusters": {**KEYED, "liquid_clustered_by": "id"},
+    "by_delete": {**KEYED, "incremental_strategy": "delete+insert"},
+    "by_append": {"incremental_strategy": "append"},
+    "by_overwrite": {"incremental_strategy": "insert_overwrite", "partition_by": "id"},
+    "by_replace": {"incremental_strategy": "replace_where", "incremental_predicates": ["id > 1"]},
+}
+
+
+def test_few_statements(built: Built) -> None:
+    """describe, view, check and the write, with much in the YAML; without: with the strategies."""
+    for name in STRATEGIES:
+        sent = statements(built.second, name)
+        assert sent, name
+        assert len(sent) <= (5 if name == "by_replace" else 4), (name, sent)
+        assert sum(sql.startswith("describe") for sql in sent) == 1, (name, sent)
+        assert not [sql for sql in sent if sql.startswith("alter")], (name, sent)
+    assert tables(built.project, ["by_merge"]) == {"by_merge": MERGED}
+
+
+MASKED = {"columns": [{"name": "v", "column_mask": {"function": "full_mask"}}]}
+HARMLESS = {
+    "databricks_tags": {"a": "b"},
+    "databricks_compute": "big",
+    "query_tags": {"c": "d"},
+}
+TAGGED = {"config": HARMLESS}
+
+
+def test_what_needs_databricks(built: Built) -> None:
+    assert "column_mask of column v needs Databricks" in messages(built.second)["masked"]
+    assert versions(built.project, ["tagged", "tagged_too"]) == {"tagged": 1, "tagged_too": 1}
+    lines = [line.strip() for line in built.second.output.splitlines()]
+    for name in HARMLESS:
+        said = [line for line in lines if line.startswith(f"{name} is for")]
+        assert len(said) == 1, (name, built.second.output)
+        assert "has no effect here. Models: tagged, tagged_too" in built.second.output
+
+
+CONTRACT = {
+    "config": {"contract": {"enforced": True}},
+    "columns": [
+        {"name": "id", "data_type": "int", "constraints": [{"type": "not_null"}]},
+        {
+            "name": "v",
+            "data_type": "string",
+            "constraints": [{"type": "check", "expression": "length(v) < 3"}],
+        },
+    ],
+}
+
+
+def _contracted(then: str) -> str:
+    return model(FIRST, then, on_schema_change="append_new_columns", **KEYED)
+
+
+CONTRACTED = {
+    "good": _contracted(THEN),
+    "violating": _contracted(values("id, v", "3, 'long'")),
+    "null_key": _contracted("select int(null) as id, 'x' as v"),
+    "other_type": _contracted("select 3L as id, 'x' as v"),
+}
+
+
+def test_contract(built: Built) -> None:
+    """Columns are checked before the write, constraints in its commit."""
+    found = messages(built.second)
     assert "length(v) < 3" in found["violating"]
     assert "is not null" in found["null_key"].lower()
     assert "This model has an enforced contract that failed" in found["other_type"]
-    assert versions(project, names) == {**dict.fromkeys(names, 0), "good": 1}
-    write_models(project, {"new": model(values("id, v", "3, 'long'"), **KEYED, **fail)})
-    project.write({"models/schema.yml": _schema(new=contracted)})
-    assert "length(v) < 3" in messages(project.dbt("run", "-s", "new", check=False))["new"]
-    assert "new" not in relations(project)
+    assert versions(built.project, ["good"]) == {"good": 1}
+    assert "length(v) < 3" in messages(built.first)["new"]
+
+
+PYTHON_MODEL = """
+    def model(dbt, session):
+        dbt.config(materialized="incremental", {config})
+        if dbt.is_incremental:
+            return session.sql("select 2 as id, 'B' as v union all select 3, 'c'")
+        return session.sql("select 1 as id, 'a' as v union all select 2, 'b'")
+"""
+PYTHON = {
+    f"models/{name}.py": PYTHON_MODEL.format(config=config)
+    for name, config in {
+        "python_merged": "unique_key='id', submission_method='serverless_cluster'",
+        "python_appended": "incremental_strategy='append', submission_method='job_cluster'",
+        "python_replaced": "incremental_strategy='delete+insert', unique_key='id'",
+    }.items()
+}
 
 
 @pytest.mark.session
-def test_python_models(project: Project) -> None:
-    python = """
-        def model(dbt, session):
-            dbt.config(materialized="incremental", {config})
-            if dbt.is_incremental:
-                return session.sql("select 2 as id, 'B' as v union all select 3, 'c'")
-            return session.sql("select 1 as id, 'a' as v union all select 2, 'b'")
-    """
-    configs = {
-        "merged": "unique_key='id', submission_method='serverless_cluster'",
-        "appended": "incremental_strategy='append', submission_method='job_cluster'",
-        "replaced": "incremental_strategy='delete+insert', unique_key='id'",
+def test_python_models(built: Built) -> None:
+    expected = {
+        "python_merged": MERGED,
+        "python_appended": [(1, "a"), (2, "B"), (2, "b"), (3, "c")],
+        "python_replaced": MERGED,
     }
-    project.write({f"models/{n}.py": python.format(config=c) for n, c in configs.items()})
-    project.dbt("run")
-    project.dbt("run")
-    assert tuples(project, "merged") == MERGED
-    assert tuples(project, "replaced") == MERGED
-    assert tuples(project, "appended") == [(1, "a"), (2, "B"), (2, "b"), (3, "c")]
-    assert set(versions(project, configs).values()) == {1}
-    assert relations(project) == sorted(configs)
+    assert tables(built.project, expected) == expected
+    assert versions(built.project, expected) == dict.fromkeys(expected, 1)
 
 
-def test_ephemeral_models_and_trailing_comments(project: Project) -> None:
-    project.write(
-        {
-            "models/upstream.sql": "{{ config(materialized='ephemeral') }}"
-            " select 3 as id, 'c' as v",
-            "models/a.sql": "-- depends_on: {{ ref('upstream') }}\n"
-            + model(FIRST, "select * from {{ ref('upstream') }} -- the end", **KEYED),
-            "models/b.sql": model(
-                FIRST, "with a as (select 3 as id, 'c' as v) select * from a;", **KEYED
-            ),
-        }
-    )
-    project.dbt("run")
-    project.dbt("run")
-    expected = [(1, "a"), (2, "b"), (3, "c")]
-    assert (tuples(project, "a"), tuples(project, "b")) == (expected, expected)
+OTHERS = {
+    "upstream": "{{ config(materialized='ephemeral') }} select 3 as id, 'c' as v",
+    "of_ephemeral": "-- depends_on: {{ ref('upstream') }}\n"
+    + model(FIRST, "select * from {{ ref('upstream') }} -- the end", **KEYED),
+    "with_query": model(FIRST, "with a as (select 3 as id, 'c' as v) select * from a;", **KEYED),
+    "parquet": model(FIRST, THEN, file_format="parquet", incremental_strategy="append"),
+    "both_layouts": model(FIRST, partition_by="id", liquid_clustered_by="v"),
+    "new": _contracted(THEN).replace(FIRST, values("id, v", "3, 'long'")),
+}
 
 
-def test_other_formats_are_left_to_dbt_spark(project: Project) -> None:
-    parquet = {"file_format": "parquet", "incremental_strategy": "append"}
-    write_models(project, {"a": model(FIRST, THEN, **parquet)})
-    project.dbt("run")
-    project.dbt("run")
-    assert len(tuples(project, "a")) == 4
-    extended = project.sql("describe extended {schema}.a")
+def test_ephemeral_models_and_trailing_comments(built: Built) -> None:
+    rows = [(1, "a"), (2, "b"), (3, "c")]
+    expected = {"of_ephemeral": rows, "with_query": rows}
+    assert tables(built.project, expected) == expected
+
+
+def test_other_formats_are_left_to_dbt_spark(built: Built) -> None:
+    assert len(built.project.rows("parquet")) == 4
+    extended = built.project.sql("describe extended {schema}.parquet")
     assert {row.col_name: row.data_type for row in extended}["Provider"] == "parquet"
 
 
-def test_location_and_layout(project: Project, tmp_path: Path) -> None:
-    root = tmp_path / "lake"
-    layout = {"location_root": str(root), "partition_by": ["v"]}
-    write_models(
-        project,
-        {
-            "a": model(FIRST, THEN, **layout, **KEYED),
-            "b": model(FIRST, THEN, include_full_name_in_path=True, **layout, **KEYED),
-        },
-    )
-    project.dbt("run")
-    project.dbt("run")
-    assert (tuples(project, "a"), tuples(project, "b")) == (MERGED, MERGED)
-    for name, folder in {"a": root / "a", "b": root / project.schema / "b"}.items():
+def _located(root: Path) -> dict[str, str]:
+    layout = {"location_root": str(root), "partition_by": ["v"], **KEYED}
+    return {
+        "located": model(FIRST, THEN, **layout),
+        "by_full_name": model(FIRST, THEN, include_full_name_in_path=True, **layout),
+    }
+
+
+def test_location_and_layout(built: Built) -> None:
+    project, root = built.project, built.project.path / "lake"
+    expected = {"located": MERGED, "by_full_name": MERGED}
+    assert tables(project, expected) == expected
+    folders = {"located": root / "located", "by_full_name": root / project.schema / "by_full_name"}
+    for name, folder in folders.items():
         detail = project.sql(f"describe detail {{schema}}.{name}")[0]
         assert detail.location.endswith(str(folder))
         assert detail.partitionColumns == ["v"]
         assert folder.is_dir()
 
 
-def test_contradicting_layouts_are_refused(project: Project) -> None:
-    refused = {
-        "both": ({"partition_by": "id", "liquid_clustered_by": "v"}, "exclude each other"),
-        "five": ({"liquid_clustered_by": list("abcde")}, "at most four"),
-        "zordered": ({"zorder": "v", "liquid_clustered_by": "id"}, "exclude each other"),
-    }
-    write_models(project, {n: model(FIRST, THEN, **c, **KEYED) for n, (c, _) in refused.items()})
-    found = messages(project.dbt("run", check=False))
-    assert {n: text in found[n] for n, (_, text) in refused.items()} == dict.fromkeys(refused, True)
-    assert relations(project) == []
+def test_contradicting_layouts_are_refused(built: Built) -> None:
+    assert "exclude each other" in messages(built.first)["both_layouts"]
 
 
-def test_the_wrappers_of_the_readme_work_in_another_project(project: Project) -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    blocks = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", readme, re.DOTALL)
-    assert len(blocks) == 1
-    project.write({"macros/materializations.sql": None, "macros/dbt_delta.sql": blocks[0]})
-    write_models(
-        project,
-        {
-            "merged": model(FIRST, THEN, **KEYED),
-            "made": "{{ config(materialized='table') }} select * from {{ ref('merged') }}",
-            "seen": "select * from {{ ref('made') }}",
-        },
-    )
-    project.write({"seeds/sown.csv": "id\n1\n"})
-    for _ in range(2):
-        project.dbt("seed")
-        project.dbt("run")
-    assert project.version("sown") == 0
-    for name in ("merged", "made", "seen"):
-        assert tuples(project, name) == MERGED, name
-    assert columns(project, "merged") == {"id": "int", "v": "string"}
-    assert project.history("merged")[0]["operation"] == "MERGE"
+README_MODELS = {
+    "merged": PLAIN,
+    "made": "{{ config(materialized='table') }} select * from {{ ref('merged') }}",
+    "seen": "select * from {{ ref('made') }}",
+}
+
+
+def test_the_wrappers_of_the_readme_work_in_another_project(built: Built) -> None:
+    expected = dict.fromkeys(README_MODELS, MERGED)
+    assert tables(built.project, expected) == expected
+    assert versions(built.project, ["sown"]) == {"sown": 0}
+    assert columns(built.project, "merged") == {"id": "int", "v": "string"}
+    assert operations(built.project, "merged")[-1] == "MERGE"

@@ -2,10 +2,9 @@
 
 A rerun mends all.
 
-DBT_DELTA_KILLS=40   kills, each at a random moment of a run of all models (default 2)
+DBT_DELTA_EXAMPLES=40   kills, each at a random moment of a run (default 1, with --long 8)
 """
 
-import os
 import random
 import time
 from collections.abc import Callable
@@ -16,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
 
-KILLS = int(os.environ.get("DBT_DELTA_KILLS", "2"))
+KILLS = examples(1, 8)
 # A second of work per evaluation, spread over two tasks.
 SLOW_ROWS = (
     "select int(id + {{ var('step') }} * 10) as id, int({{ var('step') }}) as step,"
@@ -85,9 +85,8 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
     )
     block = f"{{% snapshot {SNAPSHOT} %}} {{{{ config({KINDS[SNAPSHOT].config}) }}}} {SLOW_ROWS}"
     project.write({f"snapshots/{SNAPSHOT}.sql": block + " {% endsnapshot %}"})
-    seed = random.SystemRandom().randrange(10**6)
-    print(f"moments of the kills by seed {seed}")
-    moments = random.Random(seed)
+    print(f"moments of the kills by seed {SEED}")
+    moments = random.Random(SEED)
     _run(project, 0)
     state = {name: _rows(project, name) for name in KINDS}
     assert state == {name: _new_rows(0) for name in KINDS}
@@ -99,7 +98,7 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
         for name, kind in KINDS.items():
             found = _rows(project, name)
             after = sorted(kind.apply(state[name], _new_rows(step)))
-            assert found in (state[name], after), (name, step, seed)
+            assert found in (state[name], after), (name, step, SEED)
             moved += found == after
             kept += found != after
             state[name] = found
@@ -109,11 +108,11 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
     _run(project, KILLS + 1)
     for name, kind in KINDS.items():
         expected = sorted(kind.apply(state[name], _new_rows(KILLS + 1)))
-        assert _rows(project, name) == expected, (name, seed)
+        assert _rows(project, name) == expected, (name, SEED)
     history = _history(project)
     open_rows = [id for id, _, to in history if to is None]
-    assert len(open_rows) == len(set(open_rows)), seed
-    assert all(later == to for (id, _, to), (key, later, _) in pairwise(history) if id == key), seed
+    assert len(open_rows) == len(set(open_rows)), SEED
+    assert all(later == to for (id, _, to), (key, later, _) in pairwise(history) if id == key), SEED
     warehouse = project.path / "home" / "warehouse" / f"{project.schema}.db"
     assert sorted(folder.name for folder in warehouse.iterdir()) == sorted(KINDS)
 

@@ -1,15 +1,24 @@
-"""microbatch: only the batch's window of event time is replaced, whatever the time's type."""
+"""microbatch: only the batch's window of event time is replaced, whatever the time's type.
+
+Most models are one project: it is built with the events of three days, and run again for the second
+day with other events. The first build of most is one SELECT, not a batch for each day.
+"""
+
+from collections.abc import Callable
+
+import pytest
 
 from tests.functional.harness import Project, is_session
 from tests.functional.incremental.models import (
+    Built,
     messages,
     model,
     relations,
     tables,
     tuples,
-    versions,
     write_models,
 )
+from tests.functional.tables import versions
 
 DAYS = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04")
 SECOND = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-03")
@@ -47,140 +56,132 @@ LATER = tuple(row.replace(row[0], f"1{row[0]}", 1) for row in FIRST)
 SELECT = "select id, {0} as at from {{{{ ref('events') }}}}"
 
 
-def test_only_the_window_is_replaced_whatever_the_sessions_zone(project: Project) -> None:
+IN_UTC = (
+    "cast(convert_timezone(current_timezone(), 'UTC', cast(at as timestamp_ntz)) as timestamp_ntz)"
+)
+WINDOWED = {
+    "by_timestamp": SELECT.format("at"),
+    "by_text": SELECT.format("date_format(at, 'yyyy-MM-dd HH:mm:ssXXX')"),
+    "by_ntz": SELECT.format(IN_UTC),
+    "by_date": SELECT.format(f"date({IN_UTC})"),
+}
+MONTHLY = "select id, at, date_format(at, 'yyyy-MM') as month from {{ ref('events') }}"
+FURTHER = "select id, at, 'x' as more from {{ ref('events') }}"
+RENAMED = "select id, at as t from {{ ref('events') }}"
+OUTSIDE = "select id, at + interval 1 day as at from {{ ref('events') }}"
+# Days before now, for what has no bounds on the command line.
+RECENT = (
+    "{{{{ config(materialized='table', event_time='at') }}}}"
+    " select id + {} as id, current_timestamp() - make_dt_interval(id) as at from range(0, 5)"
+)
+
+
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Built:
+    project = new_shared_project("microbatch")
     project.set_spark({"spark.sql.session.timeZone": "America/New_York"})
-    write_events(project, *FIRST)
-    names = {
-        "by_timestamp": "at",
-        "by_text": "date_format(at, 'yyyy-MM-dd HH:mm:ssXXX')",
-        "by_ntz": "cast(convert_timezone(current_timezone(), 'UTC', cast(at as timestamp_ntz)) "
-        "as timestamp_ntz)",
-        "by_date": "date(convert_timezone(current_timezone(), 'UTC', cast(at as timestamp_ntz)))",
+    at_once = {
+        **{name: model(select) for name, select in WINDOWED.items()},
+        "hourly": model(SELECT.format("at")),
+        "monthly": model(MONTHLY, partition_by="month"),
+        "evolving": model(SELECT.format("at")),
+        "renamed": model(RENAMED),
+        "outside": model(SELECT.format("at")),
+        "daily": model("select id, at from {{ ref('recent') }}"),
+        "recent": RECENT.format(0),
     }
-    write_models(project, {n: microbatch(SELECT.format(e)) for n, e in names.items()})
-    project.dbt("run", *DAYS)
-    for name in names:
-        assert [row["id"] for row in project.rows(name)] == [1, 2, 3, 4, 5, 6], name
-    before = versions(project, names)
-    write_events(project, *LATER)
-    project.dbt("run", *SECOND)
-    for name in names:
-        assert [row["id"] for row in project.rows(name)] == [1, 2, 5, 6, 13, 14], name
-    assert versions(project, names) == {n: version + 1 for n, version in before.items()}
-    assert relations(project) == sorted([*names, "events"])
-
-
-def test_hours_lookback_layout_and_full_refresh(project: Project) -> None:
     write_events(project, *FIRST)
-    select = SELECT.format("at")
+    write_models(project, {**at_once, "by_timestamp": microbatch(WINDOWED["by_timestamp"])})
+    first = project.dbt("run", *DAYS)
+    write_events(project, *LATER)
     write_models(
         project,
         {
-            "hourly": microbatch(select, batch_size="hour"),
-            "partitioned": microbatch(
-                "select id, at, date_format(at, 'yyyy-MM') as month from {{ ref('events') }}",
-                partition_by="month",
-            ),
-            "evolving": microbatch(
-                "select id, at {% if var('more', false) %}, 'x' as more {% endif %}"
-                " from {{ ref('events') }}",
-                on_schema_change="append_new_columns",
-            ),
+            **{name: microbatch(select) for name, select in WINDOWED.items()},
+            "hourly": microbatch(SELECT.format("at"), batch_size="hour"),
+            "monthly": microbatch(MONTHLY, partition_by="month"),
+            "evolving": microbatch(FURTHER, on_schema_change="append_new_columns"),
+            "renamed": microbatch(RENAMED),
+            "outside": microbatch(OUTSIDE),
         },
     )
-    hours = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-02 02:00:00")
-    project.dbt("run", "-s", "events")
-    project.dbt("run", "-s", "hourly", *hours)
-    project.dbt("run", "-s", "partitioned", "evolving", *DAYS)
-    assert [row["id"] for row in project.rows("hourly")] == [3]
-    write_events(project, *LATER)
-    project.dbt("run", "-s", "events")
-    project.dbt("run", "-s", "hourly", *hours)
-    project.dbt("run", "-s", "partitioned", "evolving", *SECOND, vars={"more": True})
-    assert [row["id"] for row in project.rows("hourly")] == [13]
+    others = ("--exclude", "hourly", "daily", "recent")
+    return Built(project, first, project.dbt("run", *others, *SECOND, check=False))
+
+
+def _ids(project: Project, *names: str) -> dict[str, list[int]]:
+    return {name: [row[0] for row in rows] for name, rows in tables(project, names).items()}
+
+
+def test_only_the_window_is_replaced_whatever_the_sessions_zone(built: Built) -> None:
+    project = built.project
+    assert _ids(project, *WINDOWED) == {name: [1, 2, 5, 6, 13, 14] for name in WINDOWED}
+    # The first was built day by day.
+    assert versions(project, WINDOWED) == {**dict.fromkeys(WINDOWED, 1), "by_timestamp": 3}
+    assert set(messages(built.second)) == {"renamed", "outside"}
+    models = {result.node.name for result in built.first.results}
+    assert relations(project) == sorted(models)
+
+
+def test_hours_layout_and_full_refresh(built: Built) -> None:
+    project = built.project
     # The month's partition is larger than the batch: the rows of its other days stay.
-    assert [row["id"] for row in project.rows("partitioned")] == [1, 2, 5, 6, 13, 14]
+    assert _ids(project, "monthly") == {"monthly": [1, 2, 5, 6, 13, 14]}
     found = {row["id"]: row["more"] for row in project.rows("evolving")}
     assert found == {1: None, 2: None, 5: None, 6: None, 13: "x", 14: "x"}
 
-    project.dbt("run", "-s", "partitioned", "--full-refresh", *DAYS)
-    assert [row["id"] for row in project.rows("partitioned")] == [11, 12, 13, 14, 15, 16]
+    hours = ("--event-time-start", "2024-01-02", "--event-time-end", "2024-01-02 02:00:00")
+    project.dbt("run", "-s", "hourly", *hours)
+    project.dbt("run", "-s", "monthly", "--full-refresh", *DAYS)
+    assert _ids(project, "hourly", "monthly") == {
+        "hourly": [1, 2, 4, 5, 6, 13],
+        "monthly": [11, 12, 13, 14, 15, 16],
+    }
 
 
-def test_lookback_replaces_as_many_batches_before(project: Project) -> None:
+def test_lookback_replaces_as_many_batches_before(built: Built) -> None:
     """Without bounds on the command line dbt counts back from now."""
-    first = "select id, current_timestamp() - make_dt_interval(id) as at from range(0, 5)"
-    events = "{{{{ config(materialized='table', event_time='at') }}}} {}"
-    project.write(
+    project = built.project
+    assert _ids(project, "daily") == {"daily": [0, 1, 2, 3, 4]}
+    write_models(
+        project,
         {
-            "models/events.sql": events.format(first),
-            "models/schema.yml": """
-                models:
-                  - name: daily
-                    config:
-                      begin: "{{ (modules.datetime.datetime.utcnow()
-                        - modules.datetime.timedelta(days=4)).strftime('%Y-%m-%d') }}"
-            """,
-            "models/daily.sql": """
-                {{ config(materialized='incremental', incremental_strategy='microbatch',
-                    event_time='at', batch_size='day', lookback=2) }}
-                select id, at from {{ ref('events') }}
-            """,
-        }
+            "recent": RECENT.format(10),
+            "daily": microbatch("select id, at from {{ ref('recent') }}", lookback=2),
+        },
     )
-    project.dbt("run")
-    assert [row["id"] for row in project.rows("daily")] == [0, 1, 2, 3, 4]
-    version = project.version("daily")
-    project.write({"models/events.sql": events.format(first.replace("id,", "id + 10 as id,", 1))})
-    project.dbt("run")
-    assert [row["id"] for row in project.rows("daily")] == [3, 4, 10, 11, 12]
-    assert project.version("daily") == version + 3
+    project.dbt("run", "-s", "recent", "daily")
+    assert _ids(project, "daily") == {"daily": [3, 4, 10, 11, 12]}
+    assert versions(project, ["daily"]) == {"daily": 3}
+
+
+def test_event_time_that_is_no_column_is_refused(built: Built) -> None:
+    assert "event_time at is not a column" in built.second.log
+    assert versions(built.project, ["renamed"]) == {"renamed": 0}
+
+
+def test_rows_outside_of_the_window_are_refused(built: Built) -> None:
+    assert "CHECK constraint EXPRESSION(('at < 2024-01-03" in built.second.log
+    # A server tells the root of an error only.
+    assert "DELTA_REPLACE_WHERE_MISMATCH" in built.second.log or not is_session()
+    assert _ids(built.project, "outside") == {"outside": [1, 2, 3, 4, 5, 6]}
+    assert versions(built.project, ["outside"]) == {"outside": 0}
 
 
 def test_retry_runs_the_failed_batch_only(project: Project) -> None:
     project.writes_json = True
     write_events(project, *FIRST)
     select = "select if(id = 3, raise_error('bad'), id) as id, at from {{ ref('events') }}"
-    write_models(project, {"daily": microbatch(SELECT.format("at"))})
-    project.dbt("run", *DAYS)
+    write_models(project, {"daily": model(SELECT.format("at"))})
+    project.dbt("run")
     write_models(project, {"daily": microbatch(select)})
     run = project.dbt("run", "-s", "daily", *DAYS, check=False)
     assert run.result("daily").status == "partial success"
-    version = project.version("daily")
-    assert [row["id"] for row in project.rows("daily")] == [1, 2, 3, 4, 5, 6]
-    project.sql("update {schema}.events set id = 33 where id = 3")
-    project.sql("update {schema}.events set id = 55 where id = 5")
+    assert [row[0] for row in tuples(project, "daily")] == [1, 2, 3, 4, 5, 6]
+    # Built at once, and the first and the third day since.
+    assert versions(project, ["daily"]) == {"daily": 2}
+    project.sql("update {schema}.events set id = if(id = 3, 33, 55) where id in (3, 5)")
     project.dbt("retry")
     # The third day was right before: it is not looked at again.
-    assert [row["id"] for row in project.rows("daily")] == [1, 2, 4, 5, 6, 33]
-    assert project.version("daily") == version + 1
-
-
-def test_event_time_that_is_no_column_is_refused(project: Project) -> None:
-    write_events(project, *FIRST)
-    write_models(project, {"daily": microbatch("select id, at as t from {{ ref('events') }}")})
-    project.dbt("run", "-s", "events")
-    first = project.dbt("run", "-s", "daily", *SECOND, check=False)
-    if first.success:
-        again = project.dbt("run", "-s", "daily", *SECOND, check=False)
-        assert "event_time at is not a column" in again.log
-        assert project.version("daily") == 0
-    else:
-        assert "event_time at" in first.log
-        assert messages(first) or relations(project) == ["events"]
-
-
-def test_rows_outside_of_the_window_are_refused(project: Project) -> None:
-    write_events(project, *FIRST)
-    outside = "select id, at + interval 1 day as at from {{ ref('events') }}"
-    write_models(project, {"daily": microbatch(SELECT.format("at"))})
-    project.dbt("run", *DAYS)
-    before, version = tuples(project, "daily"), project.version("daily")
-    write_models(project, {"daily": microbatch(outside)})
-    run = project.dbt("run", "-s", "daily", *SECOND, check=False)
-    assert "CHECK constraint EXPRESSION(('at < 2024-01-03" in run.log
-    # A server tells the root of an error only.
-    assert "DELTA_REPLACE_WHERE_MISMATCH" in run.log or not is_session()
-    assert tables(project, {"daily": None}) == {"daily": before}
-    assert project.version("daily") == version
-    assert relations(project) == ["daily", "events"]
+    assert [row[0] for row in tuples(project, "daily")] == [1, 2, 4, 5, 6, 33]
+    assert versions(project, ["daily"]) == {"daily": 3}

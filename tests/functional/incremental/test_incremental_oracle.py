@@ -3,7 +3,7 @@
 Many random models (cases.py) are one dbt project; dbt runs once per step with the variable
 ``step``, and after each run every table is compared with what plain Python says (oracle.py).
 
-    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 100, one project)
+    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 40, with --long 300)
     DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
     DBT_DELTA_SHRINK=3        look for smaller cases that fail too, of that many failing ones (slow)
 """
@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any
 
 from tests.functional import tables
-from tests.functional.drawing import EXAMPLES, ONLY, SEED, draw
+from tests.functional.drawing import ONLY, SEED, draw, examples
 from tests.functional.harness import Invocation, Project
 from tests.functional.incremental import oracle
 from tests.functional.incremental.cases import BASE, WINDOWS, Case, Column, Type, cases, smaller
@@ -52,7 +52,7 @@ def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     started = time.monotonic()
-    for number, count in enumerate(_slices(EXAMPLES or 100)):
+    for number, count in enumerate(_slices(examples(40, 300))):
         own_seed = SEED + number
         drawn = [c for n, c in enumerate(draw(cases(), own_seed, count)) if not ONLY or n in ONLY]
         found = _play(new_project(f"slice_{number}"), drawn)
@@ -72,8 +72,8 @@ def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]
     assert not wrong, "\n\n".join([f"{len(wrong)} of {len(outcomes)} models are wrong", *wrong])
 
 
-def _slices(examples: int) -> list[int]:
-    return [min(SLICE, examples - at) for at in range(0, examples, SLICE)]
+def _slices(count: int) -> list[int]:
+    return [min(SLICE, count - at) for at in range(0, count, SLICE)]
 
 
 def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:

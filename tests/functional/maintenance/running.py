@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.functional.harness import Invocation, Project
+from tests.functional.operations import Call
+from tests.functional.operations import operations as run_operations
+
+# Shallow clones are looked for in the project's schema only: the tests share a catalog.
+VARS = {"dbt_delta_clone_schemas": []}
 
 
 def operation(
@@ -14,9 +19,15 @@ def operation(
     vars: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Invocation:
-    """Looks for shallow clones in the project's schema only: the tests share a catalog."""
     return project.dbt(
         *("run-operation", name, "--args", json.dumps(arguments)),
-        vars={"dbt_delta_clone_schemas": [], **(vars or {})},
+        vars={**VARS, **(vars or {})},
         check=check,
     )
+
+
+def operations(
+    project: Project, *calls: Call, vars: Mapping[str, Any] | None = None, check: bool = True
+) -> Invocation:
+    """Several of them in one invocation; the first that fails ends it."""
+    return run_operations(project, *calls, vars={**VARS, **(vars or {})}, check=check)

@@ -1,16 +1,27 @@
 """Maintenance beside writers of the same table: neither breaks the other, and no row is lost."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+import pytest
+
+from tests.functional import tables
 from tests.functional.harness import Project, session
-from tests.functional.maintenance.running import operation
+from tests.functional.maintenance.running import operations
 
 MODEL = """
     {{ config(materialized='incremental', unique_key='id', maintenance={'min_small_files': 2}) }}
     select id, {{ var('step') }} as step from range(0, 40, 1, 4)
 """
+
+
+@pytest.fixture(scope="module")
+def made(new_shared_project: Callable[[str], Project]) -> Project:
+    project = new_shared_project("writers")
+    project.write({"models/built.sql": MODEL, "models/kept.sql": MODEL})
+    project.dbt("run", vars={"step": 0})
+    return project
 
 
 @contextmanager
@@ -22,7 +33,7 @@ def repeated(statement: str, times: int = 10**6) -> Generator[list[int], None, N
     def loop() -> None:
         own = session().newSession()
         for _ in range(times):
-            if stop.is_set():
+            if stop.wait(0.2):
                 return
             try:
                 own.sql(statement)
@@ -41,26 +52,22 @@ def repeated(statement: str, times: int = 10**6) -> Generator[list[int], None, N
     assert not failed
 
 
-def test_a_build_is_not_broken_by_optimize(project: Project) -> None:
-    project.write({"models/m.sql": MODEL})
-    project.dbt("run", vars={"step": 0})
-    table = project.relation("m")
+def test_a_build_is_not_broken_by_optimize(made: Project) -> None:
+    table = made.relation("built")
     # A statement of dbt is tried four times: more often than maintain rewrites a table.
     with repeated(f"optimize {table} zorder by (step)", times=3):
-        for step in range(1, 4):
-            project.dbt("run", vars={"step": step})
-    assert [(row["id"], row["step"]) for row in project.rows("m")] == [(n, 3) for n in range(40)]
-    operations = [commit["operation"] for commit in project.history("m")]
-    assert operations.count("MERGE") == 3
+        for step in range(1, 3):
+            made.dbt("run", "-s", "built", vars={"step": step})
+    assert [(row["id"], row["step"]) for row in made.rows("built")] == [(n, 2) for n in range(40)]
+    operations = [commit["operation"] for commit in tables.commits(made, "built")]
+    assert operations.count("MERGE") == 2
 
 
-def test_maintain_gives_way_to_a_writer(project: Project) -> None:
-    project.write({"models/m.sql": MODEL})
-    project.dbt("run", vars={"step": 0})
-    table = project.relation("m")
+def test_maintain_gives_way_to_a_writer(made: Project) -> None:
+    table = made.relation("kept")
     with repeated(f"update {table} set step = step + 1") as done:
-        for _ in range(3):
-            maintained = operation(project, "maintain", vars={"step": 0})
-            assert "failed:" not in maintained.output
-    rows = {row["step"] for row in project.rows("m")}
+        twice = [("maintain", {"select": "kept"})] * 2
+        maintained = operations(made, *twice, vars={"step": 0})
+        assert "failed:" not in maintained.output
+    rows = {row["step"] for row in made.rows("kept")}
     assert rows == {done[0]}

@@ -1,194 +1,179 @@
 """optimize, purge_deletion_vectors, set_retention, convert_to_delta, delete_where and advice."""
 
 import json
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
+from tests.functional import tables
 from tests.functional.harness import Project
-from tests.functional.maintenance.running import operation
+from tests.functional.maintenance.running import operation, operations
 
 
-@pytest.fixture
-def made(project: Project) -> Project:
-    """Tables p, partitioned by day, with 8 files; c, clustered by id; and plain t."""
-    project.sql("create schema if not exists {schema}")
-    for name, clause in {"p": "partitioned by (day)", "c": "cluster by (id)", "t": ""}.items():
-        project.sql(
-            f"create table {{schema}}.{name} using delta {clause} as "
-            "select id, date'2024-01-01' + int(id % 2) as day, 'x' as v from range(0, 40, 1, 4)"
-        )
+@pytest.fixture(scope="module")
+def shared(new_shared_project: Callable[[str], Project]) -> Project:
+    """A project in which each test makes tables of its own."""
+    project = new_shared_project("operations")
+    project.sql("create schema {schema}")
     return project
 
 
-def test_optimize_says_what_it_did(made: Project) -> None:
-    planned = operation(made, "optimize", relation=f"{made.schema}.p", dry_run=True)
-    assert f"optimize `{made.schema}`.`p` (dry run)" in planned.output
-    assert made.version("p") == 0
-    where = {"where": "day = '2024-01-01'", "zorder_by": "id"}
-    done = operation(made, "optimize", relation=f"{made.schema}.p", **where)
-    assert "where day = '2024-01-01' zorder by (`id`): 4 files of" in done.output
-    assert "-> 1 file of" in done.output
-    operation(made, "optimize", relation=f"{made.schema}.c", full=True)
-    again = operation(made, "optimize", relation=f"{made.schema}.c")
-    assert f"optimize `{made.schema}`.`c`: nothing to do" in again.output
-    assert (made.version("p"), made.version("c")) == (1, 1)
-    made.write(
-        {
-            "models/m.sql": (
-                "{{ config(materialized='table', post_hook=\"{{ dbt_delta.optimize(this) }}\") }}"
-                " select id from range(0, 40, 1, 4)"
-            )
-        }
+BY_DAY = "partitioned by (day)"
+
+
+def make(project: Project, name: str, clause: str = "") -> str:
+    """A table of 40 rows in 4 files, 8 if it is partitioned by day."""
+    project.sql(
+        f"create table {{schema}}.{name} using delta {clause} as "
+        "select id, date'2024-01-01' + int(id % 2) as day, 'x' as v from range(0, 40, 1, 4)"
     )
-    made.dbt("run")
-    assert made.history("m")[0]["operation"] == "OPTIMIZE"
+    return f"{project.schema}.{name}"
 
 
-REFUSED: list[tuple[Any, str]] = [
-    ({"relation": "SCHEMA.t", "zorder_by": "nope"}, "zorder_by names 'nope', which"),
-    ({"relation": "SCHEMA.p", "zorder_by": ["day"]}, "it is one value in each file"),
-    ({"relation": "SCHEMA.c", "where": "id > 1"}, "is clustered by id: OPTIMIZE orders all"),
-    ({"relation": "SCHEMA.t", "full": True}, "`SCHEMA`.`t` has no clustering. Leave it out."),
-    ({"relation": "SCHEMA.none"}, "`SCHEMA`.`none` is not in the catalog"),
-]
+def test_optimize_says_what_it_did(shared: Project) -> None:
+    p, c = make(shared, "p", BY_DAY), make(shared, "c", "cluster by (id)")
+    done = operations(
+        shared,
+        ("optimize", {"relation": p, "dry_run": True}),
+        ("optimize", {"relation": p, "where": "day = '2024-01-01'", "zorder_by": "id"}),
+        ("optimize", {"relation": c, "full": True}),
+        ("optimize", {"relation": c}),
+    ).output
+    assert f"optimize `{shared.schema}`.`p` (dry run)" in done
+    assert "where day = '2024-01-01' zorder by (`id`): 4 files of" in done
+    assert "-> 1 file of" in done
+    assert f"optimize `{shared.schema}`.`c`: nothing to do" in done
+    refused = operation(shared, "optimize", check=False, relation=c, where="id > 1")
+    assert not refused.success
+    assert "is clustered by id: OPTIMIZE orders all" in refused.output
+    assert tables.versions(shared, "pc") == {"p": 1, "c": 1}
 
 
-def test_optimize_refuses(made: Project) -> None:
-    for arguments, said in REFUSED:
-        relation = arguments["relation"].replace("SCHEMA", made.schema)
-        refused = operation(made, "optimize", check=False, **(arguments | {"relation": relation}))
-        assert not refused.success, arguments
-        assert said.replace("SCHEMA", made.schema) in refused.output
-        assert {n: made.version(n) for n in "pct"} == {"p": 0, "c": 0, "t": 0}
+def test_rows_that_vectors_hide_leave_their_files(shared: Project) -> None:
+    hidden = make(
+        shared, "hidden", f"{BY_DAY} tblproperties ('delta.enableDeletionVectors' = 'true')"
+    )
+    shared.sql("delete from {schema}.hidden where id < 2")
+    purge = ("purge_deletion_vectors", {"relation": hidden, "where": "day = '2024-01-01'"})
+    done, again = operations(shared, purge, purge).output.split("apply (purge): ")[1:]
+    assert done.startswith("1 file of")
+    assert again.startswith("nothing to do")
+    assert len(shared.rows("hidden")) == 38
 
 
-def test_rows_that_vectors_hide_leave_their_files(made: Project) -> None:
-    made.sql("alter table {schema}.p set tblproperties ('delta.enableDeletionVectors' = 'true')")
-    made.sql("delete from {schema}.p where id < 2")
-    where = "day = '2024-01-01'"
-    done = operation(made, "purge_deletion_vectors", relation=f"{made.schema}.p", where=where)
-    assert "apply (purge): 1 file of" in done.output
-    again = operation(made, "purge_deletion_vectors", relation=f"{made.schema}.p", where=where)
-    assert "apply (purge): nothing to do" in again.output
-    assert len(made.rows("p")) == 38
-
-
-def test_retention_is_set_once(made: Project) -> None:
-    table = f"{made.schema}.t"
-    operation(made, "set_retention", relation=table, days=40, dry_run=True)
-    assert made.version("t") == 0
-    for said in ("interval 960 hours", "it is so already"):
-        assert said in operation(made, "set_retention", relation=table, days=40).output
-    properties = {r.key: r.value for r in made.sql("show tblproperties {schema}.t")}
+def test_retention_is_set_once(shared: Project) -> None:
+    forty = {"relation": make(shared, "lasting"), "days": 40}
+    done = operations(
+        shared,
+        ("set_retention", {**forty, "dry_run": True}),
+        ("set_retention", forty),
+        ("set_retention", forty),
+    ).output
+    assert done.count("interval 960 hours") == 6
+    assert done.count("(dry run)") == done.count("it is so already") == 1
+    properties = tables.metadata(shared, "lasting")["configuration"]
     assert properties["delta.deletedFileRetentionDuration"] == "interval 960 hours"
     assert properties["delta.logRetentionDuration"] == "interval 960 hours"
-    assert made.version("t") == 1
-    refused = operation(made, "set_retention", False, relation=table, days=9, log_days=8)
-    assert "a version without its log cannot be read" in refused.output
-    assert made.version("t") == 1
+    assert tables.version(shared, "lasting") == 1
 
 
-def test_parquet_becomes_delta_where_it_is(made: Project) -> None:
-    made.sql(
-        "create table {schema}.raw using parquet partitioned by (day) as select * from {schema}.t"
-    )
-    made.sql("create view {schema}.v as select 1 as id")
-    folder = made.path / "files"
-    made.sql(f"insert overwrite directory '{folder}' using parquet select id from range(9)")
-    table = f"{made.schema}.raw"
-    operation(made, "convert_to_delta", source=table, dry_run=True)
-    operation(made, "convert_to_delta", source=str(folder))
-    operation(made, "convert_to_delta", source=table)
-    assert made.rows("raw") == made.rows("t")
-    (detail,) = made.sql("describe detail {schema}.raw")
+def test_parquet_becomes_delta_where_it_is(shared: Project) -> None:
+    make(shared, "t")
+    shared.sql(f"create table {{schema}}.raw using parquet {BY_DAY} as select * from {{schema}}.t")
+    folder = shared.path / "files"
+    shared.sql(f"insert overwrite directory '{folder}' using parquet select id from range(9)")
+    raw = {"source": f"{shared.schema}.raw"}
+    done = operations(
+        shared,
+        ("convert_to_delta", {**raw, "dry_run": True}),
+        ("convert_to_delta", {"source": str(folder)}),
+        ("convert_to_delta", raw),
+        ("convert_to_delta", raw),
+    ).output
+    assert done.count("it is a Delta table already") == 1
+    assert shared.rows("raw") == shared.rows("t")
+    (detail,) = shared.sql("describe detail {schema}.raw")
     assert (detail.format, detail.partitionColumns) == ("delta", ["day"])
-    assert made.sql(f"select count(*) as n from delta.`{folder}`")[0].n == 9
-    again = operation(made, "convert_to_delta", source=table)
-    assert "it is a Delta table already" in again.output
-    refused = operation(made, "convert_to_delta", False, source=f"{made.schema}.v")
-    assert "is a view. Give a parquet table" in refused.output
+    assert shared.sql(f"select count(*) as n from delta.`{folder}`")[0].n == 9
 
 
-def test_rows_are_deleted_where_there_are_any(made: Project) -> None:
-    table = f"{made.schema}.p"
-    for arguments, said in (
-        ({"predicate": "id > 99"}, ": 0 rows in 0 files, nothing to do"),
-        ({"predicate": "day = '2024-01-02'"}, "20 rows in 4 files, whole partitions leave"),
-        ({"predicate": "1 = 1"}, "40 rows in 8 files, all files leave the table"),
-        (
-            {"predicate": "id = 7 and day > '2000-01-01'"},
-            "1 rows in 1 files, the files are written",
-        ),
-    ):
-        done = operation(made, "delete_where", relation=table, dry_run=True, **arguments)
-        assert said in done.output
-    assert made.version("p") == 0
-    operation(made, "delete_where", relation=table, predicate="id > 99")
-    assert made.version("p") == 0
-    operation(made, "delete_where", relation=table, predicate="id < 39 or v = 'y'")
-    assert [row["id"] for row in made.rows("p")] == [39]
-    made.sql("alter table {schema}.p set tblproperties ('delta.appendOnly' = 'true')")
-    version = made.version("p")
-    refused = operation(made, "delete_where", False, relation=table, predicate="true")
+def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
+    told = {
+        "id > 99": ": 0 rows in 0 files, nothing to do",
+        "day = '2024-01-02'": "20 rows in 4 files, whole partitions leave",
+        "1 = 1": "40 rows in 8 files, all files leave the table",
+        "id = 7 and day > '2000-01-01'": "1 rows in 1 files, the files are written",
+    }
+    table = {"relation": make(shared, "deleted", BY_DAY)}
+    done = operations(
+        shared,
+        *[("delete_where", {**table, "predicate": p, "dry_run": True}) for p in told],
+        ("delete_where", {**table, "predicate": "id > 99"}),
+        ("delete_where", {**table, "predicate": "id < 39 or v = 'y'"}),
+    ).output
+    for said in told.values():
+        assert said in done
+    assert tables.version(shared, "deleted") == 1
+    assert [row["id"] for row in shared.rows("deleted")] == [39]
+    shared.sql("alter table {schema}.deleted set tblproperties ('delta.appendOnly' = 'true')")
+    refused = operation(shared, "delete_where", False, **table, predicate="true")
+    assert not refused.success
     assert "is append-only (delta.appendOnly = true)" in refused.output
-    for predicate in ("", 3):
-        assert not operation(
-            made, "delete_where", False, relation=table, predicate=predicate
-        ).success
-    assert made.version("p") == version
+    assert tables.version(shared, "deleted") == 2
 
 
-def test_a_model_is_ordered_once_it_is_built_where_that_is_due(project: Project) -> None:
-    many = "select id, id % 3 as v from range(0, 90, 1, 9)"
-    append = "materialized='incremental', incremental_strategy='append'"
-    project.write(
-        {
-            "models/sorted.sql": f"{{{{ config(materialized='table', zorder='v') }}}} {many}",
-            "models/clustered.sql": (
-                f"{{{{ config({append}, liquid_clustered_by='id', auto_compact=true) }}}} {many}"
-            ),
-            "models/kept.sql": (
-                "{{ config(materialized='table', zorder='v', skip_optimize=true,"
-                f" optimize_write=false) }}}} {many}"
-            ),
-            "models/one.sql": "{{ config(materialized='table', zorder='id') }} select 1 as id",
-        }
-    )
+MANY = "select id, id % 3 as v from range(0, 90, 1, 9)"
+WIDE = ", ".join(f"id + {n} as c{n}" for n in range(33))
+APPEND = "materialized='incremental', incremental_strategy='append'"
+TABLE = "materialized='table'"
+MODELS = {
+    "sorted": f"{{{{ config({TABLE}, zorder='v') }}}} {MANY}",
+    "clustered": f"{{{{ config({APPEND}, liquid_clustered_by='id', auto_compact=true) }}}} {MANY}",
+    "kept": (
+        f"{{{{ config({TABLE}, zorder='v', skip_optimize=true, optimize_write=false) }}}} {MANY}"
+    ),
+    "one": f"{{{{ config({TABLE}, zorder='id') }}}} select 1 as id",
+    "hooked": f'{{{{ config({TABLE}, post_hook="{{{{ dbt_delta.optimize(this) }}}}") }}}} {MANY}',
+    "parts": (
+        f"{{{{ config({TABLE}, partition_by='day') }}}}"
+        " select id, date'2024-01-01' + int(id) as day from range(20)"
+    ),
+    "wide": f"{{{{ config({TABLE}) }}}} select {WIDE} from range(9)",
+    "reader": (
+        f"{{{{ config({TABLE}) }}}} select c0 from {{{{ ref('wide') }}}}"
+        " where c32 >= 3 -- and c5 = 1"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Project:
+    project = new_shared_project("layouts")
+    project.write({f"models/{name}.sql": text for name, text in MODELS.items()})
     project.dbt("run")
-    operations = {n: [h["operation"] for h in project.history(n)] for n in ("sorted", "clustered")}
-    assert operations["sorted"] == ["OPTIMIZE", "CREATE TABLE AS SELECT"]
-    assert operations["clustered"] == ["OPTIMIZE", "CREATE TABLE AS SELECT"]
-    assert (project.version("kept"), project.version("one")) == (0, 0)
+    return project
+
+
+def test_a_model_is_ordered_once_it_is_built_where_that_is_due(built: Project) -> None:
+    for name in ("sorted", "clustered", "hooked"):
+        done = [commit["operation"] for commit in tables.commits(built, name)]
+        assert done == ["CREATE TABLE AS SELECT", "OPTIMIZE"], name
+    assert tables.versions(built, ("kept", "one")) == {"kept": 0, "one": 0}
     for name, key in {"clustered": "autoCompact", "kept": "optimizeWrite"}.items():
-        properties = {r.key: r.value for r in project.sql(f"show tblproperties {{schema}}.{name}")}
+        properties = tables.metadata(built, name)["configuration"]
         assert properties[f"delta.autoOptimize.{key}"] == str(name == "clustered").lower()
     # What later runs add is left to maintain.
-    project.dbt("run", "-s", "clustered")
-    assert project.version("clustered") == 2
+    built.dbt("run", "-s", "clustered")
+    assert tables.version(built, "clustered") == 2
 
 
-def test_advice_names_what_costs_readers(project: Project) -> None:
-    wide = ", ".join(f"id + {n} as c{n}" for n in range(33))
-    project.write(
-        {
-            "models/parts.sql": (
-                "{{ config(materialized='table', partition_by='day') }}"
-                " select id, date'2024-01-01' + int(id) as day from range(20)"
-            ),
-            "models/wide.sql": (
-                f"{{{{ config(materialized='table') }}}} select {wide} from range(9)"
-            ),
-            "models/reader.sql": (
-                "{{ config(materialized='table') }} select c0 from {{ ref('wide') }}"
-                " where c32 >= 3 -- and c5 = 1"
-            ),
-        }
-    )
-    project.dbt("run")
-    versions = {name: project.version(name) for name in ("parts", "wide", "reader")}
+def test_advice_names_what_costs_readers(built: Project) -> None:
+    versions = tables.versions(built, MODELS)
     limits = {"dbt_delta_maintenance": {"target_file_mb": 0.008}}
-    found = json.loads(operation(project, "layout_advice", vars=limits, output="json").printed)
+    advised = operation(
+        built, "layout_advice", vars=limits, output="json", select="parts wide reader"
+    )
+    found = json.loads(advised.printed)
     advice = {(line["table"].partition(".")[2], line["advice"]): line["why"] for line in found}
     why = {table: text for (table, _), text in advice.items()}
     assert set(why) == {"parts", "wide"}
@@ -196,4 +181,4 @@ def test_advice_names_what_costs_readers(project: Project) -> None:
     assert any("dataSkippingStatsColumns" in told and "c32" in told for _, told in advice)
     assert ("wide", "liquid_clustered_by c32") in advice
     assert "reader filters by it" in advice["wide", "liquid_clustered_by c32"]
-    assert {name: project.version(name) for name in versions} == versions
+    assert tables.versions(built, MODELS) == versions

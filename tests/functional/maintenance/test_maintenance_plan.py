@@ -2,14 +2,14 @@
 
 import json
 import shutil
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.functional import tables
-from tests.functional.harness import QUICK, Project
-from tests.functional.maintenance.running import operation
+from tests.functional.harness import Project, read
+from tests.functional.maintenance.running import operation, operations
 
 # Files of a few kilobytes are what files of a few megabytes are elsewhere.
 THRESHOLDS = {"small_file_mb": 0.02, "target_file_mb": 1}
@@ -34,7 +34,6 @@ P = "select *, int(null) as p from ({one}) union all select *, 1 as p from ({oth
 TABLES: dict[str, tuple[str, list[str], list[tuple[str, list[Any]]]]] = {
     "tiny": ("", [table(some(SMALL))], [("compact", [])]),
     "few": ("", [table(some("range(0, 90, 1, 7)"))], []),
-    "big": ("", [table(some(BIG, 1))], []),
     "many_big": ("", [table(some(BIG, 8))], []),
     "mixed": ("", [table(some(BIG, 2)), f"insert into {{name}} {some(SMALL)}"], [("compact", [])]),
     "few_wanted": (
@@ -124,13 +123,8 @@ VARS = {"dbt_delta_maintenance": THRESHOLDS, "dbt_delta_undo_days": 0}
 
 
 @pytest.fixture(scope="module")
-def fleet(
-    tmp_path_factory: pytest.TempPathFactory, home: Path, installed_packages: Path
-) -> Project:
-    project = Project(
-        tmp_path_factory.mktemp("fleet") / "project", home, installed_packages, "fleet"
-    )
-    project.set_spark(QUICK)
+def fleet(new_shared_project: Callable[[str], Project]) -> Project:
+    project = new_shared_project("fleet")
     project.sql("create schema {schema}")
     for name, (config, statements, *_) in {**TABLES, **NOT_PLANNED}.items():
         project.write({f"models/{name}.sql": MODEL.replace("CONFIG", config)})
@@ -148,35 +142,32 @@ def _make(project: Project, name: str, statements: list[str]) -> None:
 
 
 def _versions(project: Project) -> dict[str, int]:
-    return {name: project.version(name) for name in [*TABLES, "foreign"]}
+    return tables.versions(project, [*TABLES, "foreign"])
 
 
 def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None:
     versions = _versions(fleet)
-    planned = json.loads(operation(fleet, "maintenance_plan", vars=VARS, output="json").printed)
-    lines = {line["table"].partition(".")[2]: line for line in planned}
+    as_json, text = ("maintenance_plan", {"output": "json"}), ("maintenance_plan", {})
+    planned, *shown = operations(fleet, as_json, text, vars=VARS).printed.splitlines()
+    lines = {line["table"].partition(".")[2]: line for line in json.loads(planned)}
     assert lines.pop("broken")["problem"] == "its log cannot be read"
     found = {n: [(s["do"], s["partitions"]) for s in line["steps"]] for n, line in lines.items()}
     assert found == {name: due for name, (_, _, due) in TABLES.items()}
+    counts = [f"select '{n}' as name, count(*) as n from {fleet.relation(n)}" for n in lines]
+    rows = {row.name: row.n for row in read(" union all ".join(counts))}
     for name, line in lines.items():
-        (detail,) = fleet.sql(f"describe detail {fleet.relation(name)}")
-        assert (line["files"], line["bytes"]) == (detail.numFiles, detail.sizeInBytes), name
-        (count,) = fleet.sql(f"select count(*) as n from {fleet.relation(name)}")
-        assert line["rows"] - line["deleted_rows"] == count.n, name
+        sizes = tables.file_sizes(fleet, name)
+        assert (line["files"], line["bytes"]) == (len(sizes), sum(sizes.values())), name
+        assert line["rows"] - line["deleted_rows"] == rows[name], name
         assert line["version"] == versions[name]
-    text = operation(fleet, "maintenance_plan", vars=VARS).printed
-    assert f"{fleet.schema}.vectors " in text
-    assert "20 % of the rows in the files are deleted" in text
-    markdown = operation(fleet, "maintenance_plan", vars=VARS, output="markdown").printed
-    assert markdown.splitlines()[1].startswith("|---|--:|")
+    (line,) = (line for line in shown if line.startswith(f"{fleet.schema}.vectors "))
+    assert line.endswith("20 % of the rows in the files are deleted")
     assert _versions(fleet) == versions
 
 
 def test_maintain_does_the_plan_once(fleet: Project) -> None:
     versions, files = _versions(fleet), tables.data_files(fleet)
-    rows = {n: sorted(tables.json_rows(fleet, [n])[n]) for n in TABLES}
-    planned = operation(fleet, "maintain", vars=VARS, check=False, dry_run=True).printed
-    assert "Dry run: nothing was changed." in planned
+    rows = _rows(fleet)
     little = operation(
         fleet, "maintain", vars=VARS, check=False, budget_gb=0, select="tiny clustered"
     )
@@ -192,10 +183,13 @@ def test_maintain_does_the_plan_once(fleet: Project) -> None:
     assert f"maintain failed for {fleet.schema}.broken" in done.output
     after = _versions(fleet)
     assert {n for n in after if after[n] != versions[n]} == {n for n in TABLES if TABLES[n][2]}
-    assert {n: sorted(tables.json_rows(fleet, [n])[n]) for n in TABLES} == rows
-    (purged,) = fleet.sql(f"describe detail {fleet.relation('vectors_in_part')}")
-    assert purged.numFiles == 2
+    assert _rows(fleet) == rows
+    assert len(tables.file_sizes(fleet, "vectors_in_part")) == 2
 
     again = operation(fleet, "maintain", vars=VARS, check=False)
     assert "Nothing is worth doing in" in again.printed
     assert _versions(fleet) == after
+
+
+def _rows(project: Project) -> dict[str, list[str]]:
+    return {name: sorted(rows) for name, rows in tables.json_rows(project, [*TABLES]).items()}

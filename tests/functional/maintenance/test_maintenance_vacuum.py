@@ -3,161 +3,177 @@
 import json
 import shutil
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.functional import tables
 from tests.functional.harness import Invocation, Project
-from tests.functional.maintenance.running import operation
+from tests.functional.maintenance.running import operation, operations
 
 RETENTION = "delta.deletedFileRetentionDuration"
+NAMES = ("young", "undone", "killed", "read_version", "read_time", "read_by", "cloned", "forgotten")
+NAMES += ("strayed",)
 
 
-@pytest.fixture
-def made(project: Project) -> Project:
-    """Table t: version 0 has two files, of which version 1 has taken one away.
-
-    The DELETE has written a third, without rows, that no commit names.
-    """
-    project.sql("create schema if not exists {schema}")
-    project.sql(
-        "create table {schema}.t using delta as select id, 'x' as v from range(0, 40, 1, 2)"
-    )
-    project.sql("delete from {schema}.t where id < 20")
-    project.write({"models/t.sql": "{{ config(materialized='table') }} select 1 as id"})
+@pytest.fixture(scope="module")
+def made(new_shared_project: Callable[[str], Project]) -> Project:
+    """A project whose models' tables the tests make, each its own."""
+    project = new_shared_project("vacuum")
+    project.sql("create schema {schema}")
+    model = "{{ config(materialized='table') }} select 1 as id"
+    project.write({f"models/{name}.sql": model for name in NAMES})
     return project
 
 
-def vacuum(project: Project, check: bool = True, vars: Any = None, **arguments: Any) -> Invocation:
-    return operation(project, "vacuum", check, vars, relation=f"{project.schema}.t", **arguments)
+def make(project: Project, name: str) -> None:
+    """Version 0 has two files, of which version 1 has taken one away.
+
+    The DELETE has written a third, without rows, that no commit names.
+    """
+    project.sql(
+        f"create table {{schema}}.{name} using delta as select id, 'x' as v from range(0, 40, 1, 2)"
+    )
+    project.sql(f"delete from {{schema}}.{name} where id < 20")
 
 
-def short(project: Project) -> dict[str, Any]:
-    """Variables that allow fewer hours for this table."""
-    return {"dbt_delta_short_retention": [f"{project.schema}.t"]}
+def set_properties(project: Project, name: str, **properties: str) -> None:
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    project.sql(f"alter table {{schema}}.{name} set tblproperties ({pairs})")
 
 
-def properties(project: Project) -> dict[str, str]:
-    found = {row.key: row.value for row in project.sql("show tblproperties {schema}.t")}
-    return {k: v for k, v in found.items() if not k.startswith(("delta.feature", "delta.min"))}
+def expire(project: Project, name: str, **properties: str) -> None:
+    """All that left the table is old enough for its own retention."""
+    set_properties(project, name, **{RETENTION: "interval 0 seconds"}, **properties)
 
 
-def files(project: Project) -> int:
-    return len([path for path in tables.data_files(project) if path.parent.name == "t"])
+def vacuum(
+    project: Project, *names: str, check: bool = True, vars: Any = None, **arguments: Any
+) -> Invocation:
+    calls = [("vacuum", {"relation": f"{project.schema}.{name}", **arguments}) for name in names]
+    return operations(project, *calls, vars=vars, check=check)
+
+
+def short(project: Project, *names: str) -> dict[str, Any]:
+    """Variables that allow fewer hours for these tables."""
+    return {"dbt_delta_short_retention": [f"{project.schema}.{name}" for name in names]}
+
+
+def properties(project: Project, name: str) -> dict[str, str]:
+    found: dict[str, str] = tables.metadata(project, name)["configuration"]
+    return found
+
+
+def files(project: Project, *names: str) -> list[int]:
+    return [len(list((project.warehouse / name).glob("*.parquet"))) for name in names]
 
 
 def test_nothing_that_is_young_goes_without_being_named(made: Project) -> None:
-    vacuum(made)
-    assert files(made) == 3
-    version = made.version("t")
-    refused = vacuum(made, check=False, retention_hours=1)
+    make(made, "young")
+    refused = vacuum(made, "young", check=False, retention_hours=1)
     assert "has retention_hours 1, less than 7 days (the table's retention)" in refused.output
-    refused = vacuum(made, check=False, retention_hours=200, vars={"dbt_delta_undo_days": 10})
-    assert "less than 10 days (dbt_delta_undo_days)" in refused.output
-    for arguments in ({"retention_hours": "soon"}, {"mode": "best"}, {"retention_hours": -1}):
-        assert not vacuum(made, check=False, **arguments).success
-    listed = vacuum(made, retention_hours=0, dry_run=True, vars=short(made))
-    assert "more than 0 hours ago (dry run): 1 file" in listed.output
-    assert (made.version("t"), files(made)) == (version, 3)
+    assert (tables.version(made, "young"), files(made, "young")) == (1, [3])
 
-    before = properties(made)
-    done = vacuum(made, retention_hours=0, vars=short(made))
-    assert "2 files of" in done.output
-    assert files(made) == 1
-    assert properties(made) == before
-    assert [row["id"] for row in made.rows("t")] == list(range(20, 40))
+    before = properties(made, "young")
+    young = {"relation": f"{made.schema}.young"}
+    done = operations(
+        made,
+        ("vacuum", young),
+        ("vacuum", {**young, "retention_hours": 0, "dry_run": True}),
+        ("vacuum", {**young, "retention_hours": 0}),
+        vars=short(made, "young"),
+    ).output
+    kept, done = done.split("more than 0 hours ago (dry run): 1 file")
+    assert "more than 7 days ago: 0 files of" in kept
+    assert "more than 0 hours ago: 2 files of" in done
+    assert files(made, "young") == [1]
+    assert properties(made, "young") == before
+    assert [row["id"] for row in made.rows("young")] == list(range(20, 40))
 
 
 def test_a_longer_undo_window_is_kept(made: Project) -> None:
-    made.sql(
-        f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds',"
-        " 'delta.logRetentionDuration' = 'interval 1 day')"
-    )
-    before = properties(made)
-    made.sql("insert into {schema}.t values (99, 'y')")
-    vacuum(made, vars={"dbt_delta_undo_days": 3})
-    assert properties(made) == before
-    starts = [h for h in made.history("t") if h["operation"] == "VACUUM START"]
-    assert starts[0]["operationParameters"]["defaultRetentionMillis"] == str(3 * 86_400_000)
-    assert files(made) == 4
-    vacuum(made, vars={"dbt_delta_undo_days": 0})
-    assert files(made) == 2
+    make(made, "undone")
+    expire(made, "undone", **{"delta.logRetentionDuration": "interval 1 day"})
+    before = properties(made, "undone")
+    made.sql("insert into {schema}.undone values (99, 'y')")
+    vacuum(made, "undone", vars={"dbt_delta_undo_days": 3})
+    assert properties(made, "undone") == before
+    (start,) = [c for c in tables.commits(made, "undone") if c["operation"] == "VACUUM START"]
+    assert start["operationParameters"]["defaultRetentionMillis"] == 3 * 86_400_000
+    assert files(made, "undone") == [4]
+    vacuum(made, "undone", vars={"dbt_delta_undo_days": 0})
+    assert files(made, "undone") == [2]
 
 
 def test_a_killed_vacuum_leaves_a_retention_that_the_next_puts_back(made: Project) -> None:
+    make(made, "killed")
+    before = properties(made, "killed")
     lent = json.dumps({RETENTION: None, "delta.logRetentionDuration": None})
+    expire(made, "killed", **{"dbt_delta.retention": lent})
+    operation(made, "maintain", select="killed")
+    assert properties(made, "killed") == before
+    assert files(made, "killed") == [3]
+
+
+def test_what_a_clone_has_or_a_reader_has_pinned_stays(made: Project) -> None:
+    read = ("read_version", "read_time", "read_by", "cloned")
+    for name in read:
+        make(made, name)
+    made.sql("create table {schema}.clone shallow clone {schema}.cloned version as of 0")
+    made.sql("create view {schema}.pinned as select * from {schema}.read_version version as of 0")
+    at = made.history("read_time")[-1]["timestamp"]
     made.sql(
-        f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds',"
-        f" 'dbt_delta.retention' = '{lent}')"
+        "create view {schema}.pinned_time as select * from {schema}.read_time "
+        f"timestamp as of '{at}'"
     )
-    operation(made, "maintain")
-    assert properties(made) == {}
-    assert files(made) == 3
-
-
-def test_what_a_shallow_clone_has_stays(made: Project) -> None:
-    made.sql("create table {schema}.cloned shallow clone {schema}.t version as of 0")
-    rows = made.rows("cloned")
-    made.sql(f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds')")
+    set_properties(made, "read_by", **{"dbt_delta.pin.report": "0"})
+    rows = made.rows("clone")
+    for name in read:
+        expire(made, name)
     time.sleep(1)
-    none = {"dbt_delta_undo_days": 0, **short(made)}
-    refused = vacuum(made, check=False, retention_hours=0, vars=none)
-    assert f"its shallow clone {made.schema}.cloned has files of it" in refused.output
-    vacuum(made, vars=none)
-    operation(made, "maintain", vars=none)
-    assert files(made) == 3
-    assert made.rows("cloned") == rows
-    made.sql("drop table {schema}.cloned")
-    vacuum(made, vars=none)
-    assert files(made) == 1
-
-
-@pytest.mark.parametrize("kind", ["version", "time", "property"])
-def test_what_a_reader_has_pinned_stays(made: Project, kind: str) -> None:
-    at = str(made.history("t")[-1]["timestamp"])
-    if kind == "property":
-        made.sql("alter table {schema}.t set tblproperties ('dbt_delta.pin.report' = '0')")
-    else:
-        when = "version as of 0" if kind == "version" else f"timestamp as of '{at}'"
-        made.sql(f"create view {{schema}}.pinned as select * from {{schema}}.t {when}")
-    made.sql(f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds')")
-    none = {"dbt_delta_undo_days": 0, **short(made)}
-    refused = vacuum(made, check=False, retention_hours=0, vars=none)
-    assert ("report reads version 0" if kind == "property" else ".pinned reads") in refused.output
-    vacuum(made, vars=none)
-    assert files(made) == 3
-    if kind == "property":
-        made.sql("alter table {schema}.t unset tblproperties ('dbt_delta.pin.report')")
-    else:
-        made.sql("drop view {schema}.pinned")
-    vacuum(made, vars=none)
-    assert files(made) == 1
+    none = {"dbt_delta_undo_days": 0, **short(made, *read)}
+    refused = vacuum(made, "cloned", check=False, retention_hours=0, vars=none)
+    assert f"its shallow clone {made.schema}.clone has files of it" in refused.output
+    relations = [{"relation": f"{made.schema}.{name}"} for name in read]
+    vacuums = [("vacuum", relation) for relation in relations]
+    operations(made, *vacuums, ("maintain", {"select": " ".join(read)}), vars=none)
+    assert files(made, *read) == [3, 3, 3, 3]
+    assert made.rows("clone") == rows
+    for statement in (
+        "drop table {schema}.clone",
+        "drop view {schema}.pinned",
+        "drop view {schema}.pinned_time",
+        "alter table {schema}.read_by unset tblproperties ('dbt_delta.pin.report')",
+    ):
+        made.sql(statement)
+    vacuum(made, *read, vars=none)
+    assert files(made, *read) == [1, 1, 1, 1]
 
 
 def test_versions_that_left_a_checkpoint_are_not_taken_for_old(made: Project) -> None:
-    made.sql(
-        f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds',"
-        " 'delta.checkpointInterval' = '1')"
-    )
+    make(made, "forgotten")
+    expire(made, "forgotten", **{"delta.checkpointInterval": "1"})
     time.sleep(1)
     for n in range(2):
-        made.sql(f"insert into {{schema}}.t values ({n}, 'y')")
-    made.sql(f"alter table {{schema}}.t unset tblproperties ('{RETENTION}')")
-    count = files(made)
-    refused = vacuum(made, check=False)
+        made.sql(f"insert into {{schema}}.forgotten values ({n}, 'y')")
+    made.sql(f"alter table {{schema}}.forgotten unset tblproperties ('{RETENTION}')")
+    count = files(made, "forgotten")
+    refused = vacuum(made, "forgotten", check=False)
     assert "1 file of versions younger than 7 days left its checkpoints" in refused.output
-    assert files(made) == count
-    assert len(made.sql("select * from {schema}.t version as of 0")) == 40
+    assert files(made, "forgotten") == count
+    assert len(made.sql("select * from {schema}.forgotten version as of 0")) == 40
 
 
 def test_lite_takes_what_the_log_names_and_full_the_rest(made: Project) -> None:
-    stray = made.warehouse / "t" / "stray.parquet"
-    shutil.copy(next(made.warehouse.glob("t/*.parquet")), stray)
-    made.sql(f"alter table {{schema}}.t set tblproperties ('{RETENTION}' = 'interval 0 seconds')")
+    make(made, "strayed")
+    folder = made.warehouse / "strayed"
+    stray = folder / "stray.parquet"
+    shutil.copy(next(folder.glob("*.parquet")), stray)
+    expire(made, "strayed")
     time.sleep(1)
     none = {"dbt_delta_undo_days": 0}
-    vacuum(made, mode="lite", vars=none)
-    assert (files(made), stray.exists()) == (3, True)
-    vacuum(made, vars=none)
-    assert (files(made), stray.exists()) == (1, False)
+    vacuum(made, "strayed", mode="lite", vars=none)
+    assert (files(made, "strayed"), stray.exists()) == ([3], True)
+    vacuum(made, "strayed", vars=none)
+    assert (files(made, "strayed"), stray.exists()) == ([1], False)

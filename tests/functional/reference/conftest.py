@@ -52,10 +52,11 @@ class Home:
         """Rows of a table."""
         return harness.session().read.format("delta").load(str(self.tables()[table])).count()
 
-    def rows(self, table: str) -> list[str]:
-        """All rows of a table as JSON, ordered; for equality."""
+    def rows(self, table: str, columns: str = "*", where: str = "true") -> list[str]:
+        """Rows of a table as JSON, ordered; for equality."""
         found = harness.session().sql(
-            f"select to_json(struct(*)) as row from delta.`{self.tables()[table]}` order by 1"
+            f"select to_json(struct({columns})) as row from delta.`{self.tables()[table]}` "
+            f"where {where} order by 1"
         )
         return [row.row for row in found.collect()]
 

@@ -1,11 +1,14 @@
 """dbt clone: twice, over what is there, of every kind; a clone says whose files it reads."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.functional.harness import Invocation, Project
+from tests.functional import tables
+from tests.functional.harness import Invocation, Project, read
 
 SOURCES = {
     "models/t.sql": "{{ config(materialized='table') }} select 1 as id",
@@ -23,13 +26,8 @@ SOURCES = {
 NAMES = ["h", "i", "p", "s", "t", "v"]
 
 
-@pytest.fixture
-def cloned(project: Project) -> "Cloned":
-    return Cloned(project)
-
-
 class Cloned:
-    """A project whose target schema clones the schema that it first built."""
+    """A project whose schema, once built, is cloned into others, one for each test."""
 
     def __init__(self, project: Project) -> None:
         self.project, self.source = project, project.schema
@@ -38,7 +36,6 @@ class Cloned:
         project.dbt("build")
         self.state = project.path / "state"
         (project.path / "target").rename(self.state)
-        self.into("dev")
 
     def into(self, suffix: str) -> None:
         profiles = self.project.path / "profiles.yml"
@@ -53,11 +50,26 @@ class Cloned:
         return self.project.dbt("clone", "--state", str(state or self.state), *arguments, **options)
 
     def ids(self) -> dict[str, list[int]]:
-        return {name: [row["id"] for row in self.project.rows(name)] for name in NAMES}
+        # Another session keeps the list of a parquet table's files.
+        read(f"refresh table {self.project.relation('p')}")
+        rows = tables.json_rows(self.project, NAMES)
+        return {name: sorted(json.loads(row)["id"] for row in rows[name]) for name in NAMES}
 
     def property(self, name: str) -> str:
         rows = self.project.sql(f"show tblproperties {self.project.relation(name)}")
         return {row.key: row.value for row in rows}.get("dbt_delta.clone_of", "")
+
+
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Cloned:
+    return Cloned(new_shared_project("clone"))
+
+
+@pytest.fixture
+def cloned(built: Cloned, request: pytest.FixtureRequest) -> Cloned:
+    built.project.write(SOURCES)
+    built.into(request.node.name[:20])
+    return built
 
 
 def test_clone_twice_and_again(cloned: Cloned) -> None:
@@ -66,23 +78,18 @@ def test_clone_twice_and_again(cloned: Cloned) -> None:
     assert cloned.ids() == expected
     for name in ("h", "i", "s", "t"):
         assert cloned.property(name) == f"`{cloned.source}`.`{name}`"
-        assert cloned.project.history(name)[0]["operation"] == "CLONE"
+        assert tables.operations(cloned.project, name)[-1] == "CLONE"
     kinds = {row.viewName for row in cloned.project.sql("show views in {schema}")}
     assert kinds == {"v", "p"}
-    before = {name: cloned.project.version(name) for name in ("h", "i", "s", "t")}
+    before = tables.versions(cloned.project, ("h", "i", "s", "t"))
 
     # Again: all of it is there.
     assert "already exists" in cloned.clone().output
-    assert {name: cloned.project.version(name) for name in before} == before
+    assert tables.versions(cloned.project, before) == before
 
-    # Its own changes go, the source keeps its rows, nothing is left behind.
-    cloned.project.sql(f"insert into {cloned.project.relation('t')} values (9)")
-    cloned.clone("--full-refresh")
-    assert cloned.ids() == expected
-    listed = sorted(row.tableName for row in cloned.project.sql("show tables in {schema}"))
-    assert listed == NAMES
-
-    # Over relations of other kinds.
+    # Its own changes and relations of other kinds go, the source keeps its rows, nothing is left
+    # behind.
+    cloned.project.sql(f"insert into {cloned.project.relation('i')} values (9)")
     cloned.project.write(
         {
             "models/t.sql": "{{ config(materialized='view') }} select 7 as id",
@@ -90,8 +97,10 @@ def test_clone_twice_and_again(cloned: Cloned) -> None:
         }
     )
     cloned.project.dbt("run", "-s", "t", "v")
+    assert cloned.ids() == {**expected, "i": [2, 9], "t": [7], "v": [7]}
     cloned.clone("--full-refresh")
     assert cloned.ids() == expected
+    assert sorted(tables.names(cloned.project)) == NAMES
 
     # A clone of clones names all whose files it reads.
     cloned.project.write(SOURCES)
@@ -114,15 +123,19 @@ def test_a_clone_in_the_place_of_a_clone_is_read_anew(cloned: Cloned) -> None:
 
 
 def test_a_run_on_a_clone_leaves_its_source_alone(cloned: Cloned) -> None:
-    cloned.clone()
+    cloned.clone("-s", "i")
     cloned.project.write({"models/i.sql": SOURCES["models/i.sql"].replace("2 as id", "8 as id")})
     cloned.project.dbt("run", "-s", "i")
-    assert cloned.ids()["i"] == [2, 8]
+    assert cloned.project.rows("i") == [{"id": 2}, {"id": 8}]
     source = cloned.project.sql(f"select id from `{cloned.source}`.`i`")
     assert [row.id for row in source] == [2]
 
 
 def test_a_missing_source_is_named(cloned: Cloned) -> None:
-    cloned.project.sql(f"drop table `{cloned.source}`.`t`")
-    refused = cloned.clone("-s", "t", check=False).output
+    table = f"`{cloned.source}`.`t"
+    cloned.project.sql(f"alter table {table}` rename to {table}_away`")
+    try:
+        refused = cloned.clone("-s", "t", check=False).output
+    finally:
+        cloned.project.sql(f"alter table {table}_away` rename to {table}`")
     assert f"{cloned.source}.t, which the state has for t, is not in the catalog." in refused

@@ -1,10 +1,12 @@
 """CHECK and NOT NULL: no reader ever sees a row that breaks them; they follow the YAML."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.functional.harness import Project
+from tests.functional import tables
+from tests.functional.harness import Invocation, Project
 
 COLUMNS = """
         columns:
@@ -17,11 +19,15 @@ POSITIVE = "id is null or id > 0"
 
 
 def yml(
-    constraints: str, columns: str = COLUMNS, *, enforced: str = "contract: {enforced: true}"
+    constraints: str,
+    columns: str = COLUMNS,
+    *,
+    enforced: str = "contract: {enforced: true}",
+    name: str = "m",
 ) -> str:
     return f"""
     models:
-      - name: m
+      - name: {name}
         config: {{{enforced}}}
         constraints: {constraints}{columns}"""
 
@@ -40,42 +46,37 @@ def checks(project: Project, name: str = "m") -> dict[str, str]:
     return {r.key.removeprefix(prefix): r.value for r in rows if r.key.startswith(prefix)}
 
 
-@pytest.mark.parametrize("kind", ["table", "incremental"])
-def test_a_bad_row_is_never_visible(project: Project, kind: str) -> None:
-    project.write(
-        {
-            "models/m.sql": model(kind, "(1, 'a'), (2, 'b')"),
-            "models/s.yml": yml(f"[{{type: check, name: Positive, expression: '{POSITIVE}'}}]"),
-        }
-    )
-    project.dbt("run")
+def test_a_bad_row_is_never_visible(project: Project) -> None:
+    kinds = {"a_table": "table", "an_incremental": "incremental"}
+    check = f"[{{type: check, name: Positive, expression: '{POSITIVE}'}}]"
     promised = {"not_null_id": "`id` is not null", "positive": POSITIVE}
-    assert checks(project) == promised
-    before = project.version("m")
-    for bad, said in {"(-1, 'x')": "positive", "(null, 'x')": "not_null_id"}.items():
-        for flag in ((), ("--full-refresh",)):
-            project.write({"models/m.sql": model(kind, f"(1, 'A'), {bad}")})
-            run = project.dbt("run", *flag, check=False)
-            message = run.result("m").message
+
+    def write(rows: str) -> None:
+        project.write({f"models/{name}.sql": model(kind, rows) for name, kind in kinds.items()})
+
+    project.write({f"models/{name}.yml": yml(check, name=name) for name in kinds})
+    write("(1, 'a'), (2, 'b')")
+    project.dbt("run")
+    before = tables.versions(project, kinds)
+    for bad, said, flags in (
+        ("(-1, 'x')", "positive", ()),
+        ("(null, 'x')", "not_null_id", ("--full-refresh",)),
+    ):
+        write(f"(1, 'A'), {bad}")
+        run = project.dbt("run", *flags, check=False)
+        for name in kinds:
+            message = run.result(name).message
             assert f"CHECK constraint {said}" in message, run.output
             assert "violated by row with values:" in message
             assert " - id : " in message
-    assert project.version("m") == before
-    assert [row["v"] for row in project.rows("m")] == ["a", "b"]
-    project.write({"models/m.sql": model(kind, "(3, 'c')")})
+    assert tables.versions(project, kinds) == before
+    for name in kinds:
+        assert checks(project, name) == promised
+        assert [row["v"] for row in project.rows(name)] == ["a", "b"]
+    write("(3, 'c')")
     project.dbt("run")
-    assert checks(project) == promised
-
-
-def test_a_violating_first_build_leaves_nothing(project: Project) -> None:
-    project.write(
-        {
-            "models/m.sql": model("table", "(-1, 'a')"),
-            "models/s.yml": yml("[{type: check, expression: 'id > 0'}]"),
-        }
-    )
-    assert not project.dbt("run", check=False).success
-    assert project.sql("show tables in {schema}") == []
+    for name in kinds:
+        assert checks(project, name) == promised
 
 
 def test_constraints_follow_the_yaml(project: Project) -> None:
@@ -85,12 +86,10 @@ def test_constraints_follow_the_yaml(project: Project) -> None:
     project.dbt("run")
     assert checks(project) == {"not_null_id": "`id` is not null", "c": "id > 0"}
 
-    settled = project.version("m")
+    settled = tables.version(project, "m")
     project.write({"models/m.sql": model("incremental", "(1, 'b')")})
     project.dbt("run")
-    assert [h["operation"] for h in project.history("m")][: project.version("m") - settled] == [
-        "MERGE"
-    ]
+    assert tables.operations(project, "m", settled) == ["MERGE"]
 
     # Another expression, and one that is gone.
     columns = COLUMNS.replace(", constraints: [{type: not_null}]", "")
@@ -101,7 +100,7 @@ def test_constraints_follow_the_yaml(project: Project) -> None:
     assert checks(project) == {"c": "id >= 0"}
 
     # Rows that are there already.
-    before = project.version("m")
+    before = tables.version(project, "m")
     added = "{type: check, name: d, expression: 'id > 0'}"
     project.write(
         {"models/s.yml": yml(f"[{added}, {{type: check, name: c, expression: 'id > 5'}}]")}
@@ -112,93 +111,123 @@ def test_constraints_follow_the_yaml(project: Project) -> None:
         f'`{project.schema}`.`m`, for example by {{"id":1,"v":"b"}}. '
         "Nothing was changed. Correct the rows, or remove the constraint."
     )
-    assert project.version("m") == before
+    assert tables.version(project, "m") == before
     assert checks(project) == {"c": "id >= 0"}
 
 
-def test_a_constraint_comes_with_its_new_column_and_goes_with_it(project: Project) -> None:
-    legacy = "persist_constraints: true"
-    options = {
+_LEGACY = """
+    models:
+      - name: NAME
+        meta: {constraints: [{name: id_greater_than_zero, condition: id > 0}]}
+        columns:
+          - {name: id}
+          - {name: v, meta: {constraint: not_null}}
+"""
+_KEYS = "[{type: primary_key, columns: [id]WARN}, {type: unique, columns: [v]WARN}]"
+# What the first build refuses, by the name of its model.
+REFUSED = {
+    "violating": ("[{type: check, name: c, expression: 'id > 1'}]", "CHECK constraint c"),
+    "subquery": (
+        "[{type: check, name: c, expression: 'id in (select 1)'}]",
+        "c holds a subquery",
+    ),
+    "unknown": ("[{type: check, name: c, expression: 'nope > 1'}]", "`nope` cannot be resolved"),
+    "empty": ("[{type: check, name: c, expression: ''}]", "c has no expression"),
+    "custom": ("[{type: custom, expression: 'foo'}]", "foo is of type custom"),
+}
+LEGACY_REFUSED = {
+    "legacy_empty": (
+        _LEGACY.replace("condition: id > 0", "condition: "),
+        "Invalid check constraint condition",
+    ),
+    "legacy_other": (
+        _LEGACY.replace("constraint: not_null", "constraint: other"),
+        "Invalid constraint for column v. Only `not_null` is supported.",
+    ),
+}
+
+
+Built = tuple[Project, Invocation, Invocation]
+
+
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Built:
+    """A project with many models, run twice."""
+    project = new_shared_project("constraints")
+    growing = {
         "on_schema_change": "sync_all_columns",
         "tblproperties": {"delta.columnMapping.mode": "name"},
     }
-    project.write(
-        {
-            "models/m.sql": model("incremental", "(1, 'a')", **options),
-            "models/s.yml": yml("[{type: check, expression: \"v <> 'x'\"}]", enforced=legacy),
-        }
+    legacy = "persist_constraints: true"
+    narrow = model("incremental", "(1, 'a')", **growing)
+    plain, persisting = (
+        model("table", "(1, 'a')", **config) for config in ({}, {"persist_constraints": True})
     )
-    project.dbt("run")
-    wider = model("incremental", "(1, 'a')", **options).replace("select id, v", "select id, 7 as w")
-    project.write(
-        {
-            "models/m.sql": wider,
-            "models/s.yml": yml(
-                "[{type: check, name: w, expression: 'w is null or w > 0'}]",
-                COLUMNS.replace("{name: v, data_type: string}", "{name: w, data_type: int}"),
-                enforced=legacy,
-            ),
-        }
-    )
-    project.dbt("run")
-    assert checks(project) == {"not_null_id": "`id` is not null", "w": "w is null or w > 0"}
-    assert project.rows("m") == [{"id": 1, "w": 7}]
+    files = {}
+    for name, (constraints, _) in REFUSED.items():
+        files |= {f"{name}.sql": plain, f"{name}.yml": yml(constraints, name=name)}
+    for name, (text, _) in LEGACY_REFUSED.items():
+        files |= {f"{name}.sql": persisting, f"{name}.yml": text.replace("NAME", name)}
+    for name in ("legacy", "legacy_gone"):
+        files |= {f"{name}.sql": persisting, f"{name}.yml": _LEGACY.replace("NAME", name)}
+    first = {
+        **files,
+        "keys.sql": plain,
+        "keys.yml": yml(_KEYS.replace("WARN", ""), name="keys"),
+        "growing.sql": narrow,
+        "growing.yml": yml(
+            "[{type: check, expression: \"v <> 'x'\"}]", enforced=legacy, name="growing"
+        ),
+    }
+    second = {
+        "legacy_gone.sql": model("table", "(-1, null)"),
+        "keys.yml": yml(_KEYS.replace("WARN", ", warn_unenforced: false"), name="keys"),
+        "growing.sql": narrow.replace("select id, v", "select id, 7 as w"),
+        "growing.yml": yml(
+            "[{type: check, name: w, expression: 'w is null or w > 0'}]",
+            COLUMNS.replace("{name: v, data_type: string}", "{name: w, data_type: int}"),
+            enforced=legacy,
+            name="growing",
+        ),
+    }
+    project.write({f"models/{name}": text for name, text in first.items()})
+    one = project.dbt("run", check=False)
+    project.write({f"models/{name}": text for name, text in second.items()})
+    return project, one, project.dbt("run", "-s", "legacy_gone", "keys", "growing")
 
 
-def test_legacy_form_of_dbt_databricks(project: Project) -> None:
-    schema = """
-        models:
-          - name: m
-            meta: {constraints: [{name: id_greater_than_zero, condition: id > 0}]}
-            columns:
-              - {name: id}
-              - {name: v, meta: {constraint: not_null}}
-    """
-    project.write(
-        {
-            "models/m.sql": model("table", "(1, 'a')", persist_constraints=True),
-            "models/s.yml": schema,
-        }
-    )
-    project.dbt("run")
-    assert checks(project) == {"id_greater_than_zero": "id > 0", "not_null_v": "`v` is not null"}
-    project.write({"models/s.yml": schema.replace("condition: id > 0", "condition: ")})
-    assert "Invalid check constraint condition" in project.dbt("run", check=False).output
-    project.write({"models/s.yml": schema.replace("constraint: not_null", "constraint: other")})
-    refused = project.dbt("run", check=False).output
-    assert "Invalid constraint for column v. Only `not_null` is supported." in refused
-    project.write({"models/m.sql": model("table", "(-1, null)"), "models/s.yml": schema})
-    project.dbt("run")
-    assert checks(project) == {}
+@pytest.mark.parametrize("name", [*REFUSED, *LEGACY_REFUSED])
+def test_what_cannot_be_enforced_leaves_nothing(built: Built, name: str) -> None:
+    project, first, _ = built
+    _, said = {**REFUSED, **LEGACY_REFUSED}[name]
+    assert first.result(name).status == "error"
+    assert said in first.result(name).message
+    assert name not in tables.names(project)
 
 
-@pytest.mark.parametrize(
-    ("constraint", "said"),
-    [
-        ("{type: check, name: c, expression: 'id in (select 1)'}", "c holds a subquery"),
-        ("{type: check, name: c, expression: 'nope > 1'}", "`nope` cannot be resolved"),
-        ("{type: check, name: c, expression: ''}", "c has no expression"),
-        ("{type: custom, expression: 'foo'}", "foo is of type custom"),
-    ],
-)
-def test_what_cannot_be_enforced_is_refused(project: Project, constraint: str, said: str) -> None:
-    project.write(
-        {"models/m.sql": model("table", "(1, 'a')"), "models/s.yml": yml(f"[{constraint}]")}
-    )
-    assert said in project.dbt("run", check=False).output
-    assert project.sql("show tables in {schema}") == []
+def test_a_constraint_comes_with_its_new_column_and_goes_with_it(built: Built) -> None:
+    project, first, _ = built
+    assert first.result("growing").status == "success"
+    assert checks(project, "growing") == {
+        "not_null_id": "`id` is not null",
+        "w": "w is null or w > 0",
+    }
+    assert project.rows("growing") == [{"id": 1, "w": 7}]
 
 
-def test_keys_are_not_enforced_and_say_so(project: Project) -> None:
-    keys = "[{type: primary_key, columns: [id]WARN}, {type: unique, columns: [v]WARN}]"
-    project.write(
-        {
-            "models/m.sql": model("table", "(1, 'a')"),
-            "models/s.yml": yml(keys.replace("WARN", "")),
-        }
-    )
-    said = project.dbt("run").output.replace("\n", " ")
+def test_legacy_form_of_dbt_databricks(built: Built) -> None:
+    project, first, _ = built
+    assert checks(project, "legacy") == {
+        "id_greater_than_zero": "id > 0",
+        "not_null_v": "`v` is not null",
+    }
+    assert first.result("legacy_gone").status == "success"
+    assert checks(project, "legacy_gone") == {}
+
+
+def test_keys_are_not_enforced_and_say_so(built: Built) -> None:
+    _, first, second = built
+    said = first.output.replace("\n", " ")
     assert "The constraint type primary_key is not enforced by spark" in said
     assert "The constraint type unique is not enforced by spark" in said
-    project.write({"models/s.yml": yml(keys.replace("WARN", ", warn_unenforced: false"))})
-    assert "not enforced" not in project.dbt("run").output
+    assert "not enforced" not in second.output

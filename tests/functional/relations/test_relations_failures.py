@@ -1,16 +1,18 @@
 """A failure at any statement of any flow: the old rows or the new ones, and a rerun mends all.
 
-DBT_DELTA_FAILURES=12   how many statements fail, in turn (default 3: the first, and two at random)
+All flows fail at their first statement, then each at a later one; with --long at each in turn.
 """
 
-import os
-import random
+import json
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from tests.functional.harness import Project
+from tests.functional import tables
+from tests.functional.drawing import IS_LONG
+from tests.functional.harness import Project, read
 
 DELTA = {"materialized": "table"}
 PARQUET = {"materialized": "table", "file_format": "parquet"}
@@ -29,7 +31,8 @@ PROMISES = {
 FLOWS = {
     "rebuilt": (DELTA, DELTA),
     "promised": (DELTA, PROMISES),
-    "compared": (DELTA, {**DELTA, "skip_unchanged": True}),
+    # With --full-refresh nothing would be compared.
+    "compared": (DELTA, {**DELTA, "skip_unchanged": True, "full_refresh": False}),
     "to_table": (VIEW, DELTA),
     "to_view": (DELTA, VIEW),
     "to_delta": (PARQUET, DELTA),
@@ -38,35 +41,52 @@ FLOWS = {
     "to_incremental": (VIEW, INCREMENTAL),
     "refreshed": (INCREMENTAL, INCREMENTAL),
 }
-STEPS = range(2, 13)  # after the first; the longest flow has less
-FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "3"))
+# The statement that writes, one that comes between staging and that, the swap, what comes after it.
+LATER = {
+    "rebuilt": 2, "promised": 4, "compared": 4, "to_table": 4, "to_view": 3, "to_delta": 4,
+    "to_parquet": 3, "to_partitions": 3, "to_incremental": 3, "refreshed": 2,
+}  # fmt: skip
+STEPS = range(1, 13)  # the longest flow has less
+
+
+@dataclass
+class Failing:
+    """The statement of each flow that fails, and the flows that came as far."""
+
+    steps: dict[str, int] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
+    reached: set[str] = field(default_factory=set)
 
 
 @pytest.fixture
-def fail_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Set ``step``: that statement of each model fails; ``reached`` counts the models it hit."""
+def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
     from dbt.adapters.spark.connections import SparkConnectionManager
     from dbt_common.exceptions import DbtDatabaseError
 
-    state = {"step": 0, "reached": 0}
-    counts: Counter[tuple[int, str]] = Counter()
+    found = Failing()
     stock = SparkConnectionManager.execute
 
     def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
-        name = self.get_thread_connection().name or ""
-        if state["step"] and name.startswith("model."):
-            key = (state["step"], name)
-            counts[key] += 1
-            if counts[key] == state["step"]:
-                state["reached"] += 1
+        kind, _, name = (self.get_thread_connection().name or "").rpartition(".")
+        if kind.startswith("model.") and name in found.steps:
+            found.sent[name] += 1
+            if found.sent[name] == found.steps[name]:
+                found.reached.add(name)
                 raise DbtDatabaseError("injected")
         return stock(self, sql, *arguments, **named)
 
     monkeypatch.setattr(SparkConnectionManager, "execute", execute)
-    return state
+    return found
 
 
-def test_every_statement_may_fail(project: Project, fail_at: dict[str, int]) -> None:
+def _turns() -> list[dict[str, int]]:
+    """The statement of each flow that fails in each turn."""
+    if IS_LONG:
+        return [dict.fromkeys(FLOWS, step) for step in STEPS]
+    return [dict.fromkeys(FLOWS, 1), LATER]
+
+
+def test_every_statement_may_fail(project: Project, failing: Failing) -> None:
     def config(options: dict[str, Any]) -> str:
         return "{{ config(" + ", ".join(f"{k}={v!r}" for k, v in options.items()) + ") }}"
 
@@ -80,28 +100,37 @@ def test_every_statement_may_fail(project: Project, fail_at: dict[str, int]) -> 
     )
     columns = "columns: [{name: id, description: key, constraints: [{type: not_null}]}]"
     project.write({"models/s.yml": f"models: [{{name: promised, {columns}}}]"})
-    reached = {}
-    for step in sorted([*random.SystemRandom().sample(STEPS, FAILURES - 1), 1]):
-        print(f"statement {step} fails")
-        project.dbt("run", "--full-refresh", vars={"after": False})
-        assert _ids(project) == dict.fromkeys(FLOWS, 1)
-        fail_at.update(step=step, reached=0)
+    before, after = dict.fromkeys(FLOWS, 1), dict.fromkeys(FLOWS, 2)
+    left: dict[str, int] = {}
+    for steps in _turns():
+        print(f"statements {steps} fail")
+        if left != before:
+            project.dbt("run", "--full-refresh", vars={"after": False})
+            assert _ids(project) == before
+        failing.steps, failing.sent, failing.reached = steps, Counter(), set()
         failed = project.dbt("run", "--full-refresh", vars={"after": True}, check=False)
+        failing.steps = {}
+        errors = {r.node.name: r.message for r in failed.results if r.status == "error"}
+        assert set(errors) <= failing.reached
+        assert all("injected" in message for message in errors.values())
         left = _ids(project)
         assert set(left.values()) <= {1, 2}, left
-        assert all("injected" in r.message for r in failed.results if r.status == "error")
-        reached[step], fail_at["step"] = fail_at["reached"], 0
+        assert IS_LONG or failing.reached == set(FLOWS)
+        if set(steps.values()) == {1}:
+            assert failing.reached == set(FLOWS)
+            assert left == before
+            continue
         project.dbt("run", "--full-refresh", vars={"after": True})
-        assert _ids(project) == dict.fromkeys(FLOWS, 2)
-        assert {row.tableName for row in project.sql("show tables in {schema}")} == set(FLOWS)
-    assert reached[1] == len(FLOWS)
+        left = _ids(project)
+        assert left == after
+        assert sorted(tables.names(project)) == sorted(FLOWS)
 
 
 def _ids(project: Project) -> dict[str, int]:
     """The one row that each relation has."""
-    found = {}
-    for name in FLOWS:
-        project.sql(f"refresh table {project.relation(name)}")
-        (row,) = project.rows(name)
-        found[name] = row["id"]
-    return found
+    # Another session keeps the list of a parquet table's files.
+    for name in ("to_delta", "to_parquet"):
+        read(f"refresh table {project.relation(name)}")
+    rows = tables.json_rows(project, list(FLOWS))
+    assert {len(some) for some in rows.values()} == {1}
+    return {name: json.loads(rows[name][0])["id"] for name in FLOWS}

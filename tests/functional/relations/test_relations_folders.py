@@ -3,9 +3,8 @@
 import shutil
 from pathlib import Path
 
-import pytest
-
-from tests.functional.harness import Project
+from tests.functional import tables
+from tests.functional.harness import Project, is_session
 
 TABLE = "{{ config(materialized='table') }} select 1 as id"
 STAGED = "{{ config(materialized='incremental', unique_key='id', stage='table') }} select 1 as id"
@@ -29,7 +28,13 @@ def forget(project: Project, name: str) -> Path:
     return folder
 
 
-def build(project: Project) -> None:
+def leave_files(folder: Path) -> None:
+    """Leaves what a job wrote that was killed before its commit."""
+    folder.mkdir(parents=True)
+    (folder / "part-0.snappy.parquet").write_text("half a file")
+
+
+def test_a_first_build_that_was_killed_is_built_again(project: Project) -> None:
     project.write(
         {
             "models/m.sql": TABLE,
@@ -38,24 +43,33 @@ def build(project: Project) -> None:
             "seeds/s.csv": SEED,
         }
     )
-    project.dbt("build")
-
-
-def test_a_first_build_that_was_killed_is_built_again(project: Project) -> None:
-    build(project)
-    for committed in (True, False):
-        for name in NAMES:
-            folder = forget(project, name)
-            if not committed:
-                shutil.rmtree(folder / "_delta_log")
+    project.sql("create schema {schema}")
+    for name in NAMES:
+        leave_files(project.warehouse / name)
+    # Killed before its commit, and between commit and catalog.
+    for version in (0, 1):
         project.dbt("build")
         for name in NAMES:
             assert [row["id"] for row in project.rows(name)] == [1], name
-            assert project.version(name) == (1 if committed else 0)
+            assert tables.version(project, name) == version
+            if version == 0:
+                forget(project, name)
+
+    if not is_session():
+        return
+    # What was staged goes with the next run.
+    left = [project.warehouse / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]
+    kept = [project.warehouse / name for name in ("i__dbt_tmp_mine", "other__dbt_tmp_0123456789")]
+    for folder in (*left, *kept):
+        leave_files(folder)
+    project.dbt("build")
+    assert [folder for folder in left if folder.exists()] == []
+    assert [folder for folder in kept if not folder.exists()] == []
 
 
 def test_a_table_that_the_catalog_lost_is_not_built_over(project: Project) -> None:
-    build(project)
+    project.write({"models/i.sql": STAGED})
+    project.dbt("run")
     project.sql(f"insert into {project.relation('i')} values (2)")
     folder = forget(project, "i")
     before = sorted(folder.rglob("*"))
@@ -66,16 +80,3 @@ def test_a_table_that_the_catalog_lost_is_not_built_over(project: Project) -> No
     project.sql(advice.partition(". If not")[0])
     project.dbt("build", "-s", "i")
     assert [row["id"] for row in project.rows("i")] == [1, 2]
-
-
-@pytest.mark.session
-def test_what_was_staged_goes_with_the_next_run(project: Project) -> None:
-    build(project)
-    left = [project.warehouse / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]
-    kept = [project.warehouse / name for name in ("i__dbt_tmp_mine", "other__dbt_tmp_0123456789")]
-    for folder in (*left, *kept):
-        folder.mkdir()
-        (folder / "part-0.snappy.parquet").write_text("half a file")
-    project.dbt("build")
-    assert [folder for folder in left if folder.exists()] == []
-    assert [folder for folder in kept if not folder.exists()] == []

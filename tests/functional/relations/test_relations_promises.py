@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from tests.functional import tables
 from tests.functional.harness import Project
 
 DOCS = "persist_docs={'relation': true, 'columns': true}"
@@ -16,16 +15,18 @@ def model(kind: str, config: str = "", select: str = FIRST) -> str:
     return f"{{{{ config(materialized='{kind}'{key}{', ' + config if config else ''}) }}}} {select}"
 
 
-def docs(text: str, id_text: str, name: str = "m") -> str:
-    return f"""
-    models:
+def docs(text: str, id_text: str, *names: str) -> str:
+    entries = [
+        f"""
       - name: {name}
         description: {json.dumps(text)}
         columns:
           - {{name: ID, description: {json.dumps(id_text)}}}
           - {{name: s, description: "a struct"}}
-          - {{name: not_there, description: "none"}}
-    """
+          - {{name: not_there, description: "none"}}"""
+        for name in names
+    ]
+    return "models:" + "".join(entries)
 
 
 def described(project: Project, name: str = "m") -> dict[str, Any]:
@@ -41,172 +42,154 @@ def properties(project: Project, name: str = "m") -> dict[str, str]:
     return {row.key: row.value for row in rows}
 
 
-def operations(project: Project, since: int, name: str = "m") -> list[str]:
-    """The operations after a version, oldest first."""
-    return [h["operation"] for h in project.history(name) if h["version"] > since][::-1]
-
-
-@pytest.mark.parametrize("kind", ["table", "incremental", "view"])
-def test_comments(project: Project, kind: str) -> None:
+def test_comments(project: Project) -> None:
     text = 'it\'s \\ "all" ${x}\nof it'
+    kinds = ("table", "incremental", "view")
+    names = [f"a_{kind}" for kind in kinds]
+    grown = DOCS + ", on_schema_change='append_new_columns'"
     project.write(
-        {
-            "models/m.sql": model(kind, DOCS) + ";\n-- the end",
-            "models/s.yml": docs(text, "first"),
+        {f"models/a_{kind}.sql": model(kind, DOCS) + ";\n-- the end" for kind in kinds}
+        | {
+            "models/names.yml": docs(text, "first", *names),
+            "models/grown.sql": model("incremental", grown, "select 1 as id"),
+            "models/grown.yml": docs("t", "i", "grown"),
+            "models/source.sql": model("table", DOCS, "select 1 as id, 2 as v"),
+            "models/copied.sql": model(
+                "table", DOCS + ", skip_unchanged=true", "select * from {{ ref('source') }}"
+            ),
+            "models/copied.yml": """
+                models:
+                  - {name: source, columns: [{name: id, description: a key}]}
+                  - {name: copied, columns: [{name: id}]}
+            """,
         }
     )
-    project.dbt("run")
-    expected = {"": text, "id": "first", "s": "a struct"}
-    assert {k: v for k, v in described(project).items() if v} == expected
-    if kind != "view":
-        assert len(project.history("m")) == 1
-    project.dbt("run")
-    if kind != "view":
-        assert len(project.history("m")) == 2
 
-    project.write({"models/s.yml": docs("", "second")})
+    def shown(name: str) -> dict[str, Any]:
+        return {key: value for key, value in described(project, name).items() if value}
+
+    def comments_of_a_source_are_not_taken_over() -> None:
+        """A listed column without a description has none; Spark would take the source's."""
+        assert described(project, "source")["id"] == "a key"
+        assert not described(project, "copied")["id"]
+
     project.dbt("run")
-    assert {k: v for k, v in described(project).items() if v} == {"id": "second", "s": "a struct"}
-    if kind == "incremental":
-        assert operations(project, 1)[-1] == "MERGE"
-        assert len(operations(project, 1)) == 3  # one for the table, one for its columns
-        settled = project.version("m")
+    for name in names:
+        assert shown(name) == {"": text, "id": "first", "s": "a struct"}
+    assert tables.versions(project, names[:2]) == {"a_table": 0, "a_incremental": 0}
+    comments_of_a_source_are_not_taken_over()
+
+    # A new column comes with its comment.
+    select = "select 1 as id, named_struct('a', 1) as s"
+    project.write({"models/grown.sql": model("incremental", grown, select)})
+    project.dbt("run", "-s", *names[:2], "grown", "source", "copied")
+    assert tables.versions(project, names[:2]) == {"a_table": 1, "a_incremental": 1}
+    assert described(project, "grown") == {"": "t", "id": "i", "s": "a struct"}
+    comments_of_a_source_are_not_taken_over()
+    assert tables.version(project, "copied") == 0
+
+    project.write({"models/names.yml": docs("", "second", *names)})
+    project.dbt("run", "-s", *names)
+    for name in names:
+        assert shown(name) == {"id": "second", "s": "a struct"}
+    changes = tables.operations(project, "a_incremental", 1)
+    assert changes[-1] == "MERGE"
+    assert len(changes) == 3  # one for the table, one for its columns
+    settled = tables.version(project, "a_incremental")
+    project.dbt("run", "-s", "a_incremental")
+    assert tables.operations(project, "a_incremental", settled) == ["MERGE"]
+
+
+def test_properties_and_clustering_follow(project: Project) -> None:
+    kinds = ("table", "incremental")
+    names = [f"a_{kind}" for kind in kinds]
+
+    def write(mine: str, clustering: str) -> None:
+        config = f"tblproperties={{'mine': '{mine}', 'delta.enableChangeDataFeed': true}}"
+        config += f", liquid_clustered_by={clustering}"
+        project.write({f"models/a_{kind}.sql": model(kind, config) for kind in kinds})
+
+    both = {"delta.enableChangeDataFeed": "true", "delta.columnMapping.mode": "name"}
+    project.write(
+        {f"models/mapped_{kind}.sql": model(kind, f"tblproperties={both}") for kind in kinds}
+    )
+    write("a", "'ID'")
+    for version in range(2):
         project.dbt("run")
-        assert operations(project, settled) == ["MERGE"]
-
-
-def test_a_new_column_comes_with_its_comment(project: Project) -> None:
-    config = DOCS + ", on_schema_change='append_new_columns'"
-    project.write({"models/m.sql": model("incremental", config, "select 1 as id")})
-    project.write({"models/s.yml": docs("t", "i")})
-    project.dbt("run")
-    project.write(
-        {"models/m.sql": model("incremental", config, "select 1 as id, named_struct('a', 1) as s")}
-    )
-    project.dbt("run")
-    assert described(project) == {"": "t", "id": "i", "s": "a struct"}
-
-
-@pytest.mark.parametrize("kind", ["table", "incremental"])
-def test_properties_and_clustering_follow(project: Project, kind: str) -> None:
-    changes = "'delta.enableChangeDataFeed': true"
-    project.write(
-        {
-            "models/m.sql": model(
-                kind, f"tblproperties={{'mine': 'a', {changes}}}, liquid_clustered_by='ID'"
-            )
-        }
-    )
-    project.dbt("run")
-    found = properties(project)
-    assert found["mine"] == "a"
-    assert found["delta.enableChangeDataFeed"] == "true"
-    assert found["clusteringColumns"] == '[["id"]]'
-    assert len(project.history("m")) == 1
-    project.dbt("run")
-    assert len(project.history("m")) == 2
-    changed = project.sql(f"select * from table_changes('{project.schema}.m', 0)")
-    assert min(row["_commit_version"] for row in changed) == 0
-
-    project.write(
-        {
-            "models/m.sql": model(
-                kind, f"tblproperties={{'mine': 'b', {changes}}}, liquid_clustered_by=['s.a', 'id']"
-            )
-        }
-    )
-    project.dbt("run")
-    assert properties(project)["mine"] == "b"
-    assert properties(project)["clusteringColumns"] == '[["s","a"],["id"]]'
-    settled = project.version("m")
-    project.dbt("run")
-    assert project.version("m") == settled + 1
-    project.write({"models/m.sql": model(kind)})
-    project.dbt("run")
-    assert properties(project).get("clusteringColumns", "[]") == "[]"
-    assert project.version("m") > settled + 1
-
-
-def test_change_feed_with_column_mapping(project: Project) -> None:
-    both = (
-        "tblproperties={'delta.enableChangeDataFeed': 'true', 'delta.columnMapping.mode': 'name'}"
-    )
-    for kind in ("table", "incremental"):
-        project.write({f"models/{kind}.sql": model(kind, both)})
-    for _ in range(2):
-        project.dbt("run")
-        for kind in ("table", "incremental"):
-            found = properties(project, kind)
+        assert tables.versions(project, names) == dict.fromkeys(names, version)
+        for kind in kinds:
+            assert both.items() <= properties(project, f"mapped_{kind}").items()
+        for name in names:
+            found = properties(project, name)
+            assert found["mine"] == "a"
             assert found["delta.enableChangeDataFeed"] == "true"
-            assert found["delta.columnMapping.mode"] == "name"
+            assert found["clusteringColumns"] == '[["id"]]'
+    for name in names:
+        changed = project.sql(f"select * from table_changes('{project.schema}.{name}', 0)")
+        assert min(row["_commit_version"] for row in changed) == 0
 
-
-def test_view_has_properties(project: Project) -> None:
-    config = "tblproperties={'mine': 'a', 'delta.appendOnly': 'true'}"
-    project.write({"models/m.sql": model("view", config)})
-    project.dbt("run")
-    assert properties(project)["mine"] == "a"
-    assert "delta.appendOnly" not in properties(project)
+    write("b", "['s.a', 'id']")
+    project.dbt("run", "-s", *names)
+    for name in names:
+        found = properties(project, name)
+        assert found["mine"] == "b"
+        assert found["clusteringColumns"] == '[["s","a"],["id"]]'
+    settled = tables.versions(project, names)
+    project.dbt("run", "-s", *names)
+    assert tables.versions(project, names) == {name: n + 1 for name, n in settled.items()}
+    project.write({f"models/a_{kind}.sql": model(kind) for kind in kinds})
+    project.dbt("run", "-s", *names)
+    for name in names:
+        assert properties(project, name).get("clusteringColumns", "[]") == "[]"
+        assert tables.version(project, name) > settled[name] + 1
 
 
 def test_a_view_is_made_anew_only_where_it_must_be(project: Project) -> None:
     """CREATE OR REPLACE VIEW leaves a moment without the view."""
-
-    def write(select: str, config: str, comment: str) -> None:
-        text = model("view", config, "-- all of it\n" + select)
-        project.write({"models/m.sql": text, "models/s.yml": docs("a view", comment)})
-
-    def replacements(name: str) -> list[str]:
-        sent = project.dbt("run").statements
-        return [one.split(" ")[0] for one in sent if f"view {project.relation(name)}" in one]
-
     one, other = "select 1 as id, 2 as b", "select 2 as id"
-    mine = "tblproperties={'mine': 'a', 'b': true}"
-    for select, config, comment, way in (
-        (one, mine, "key", "create"),
-        (one, mine, "key", "alter"),
-        (other, mine, "key", "alter"),
-        (other, mine.replace("true", "false"), "key", "create"),
-        (other, "", "key", "create"),
-        (other, "", "key", "alter"),
-        (other, DOCS, "key", "create"),
-        (other, DOCS, "key", None),
-        (one, DOCS, "key", "create"),
-        (one, DOCS, "another key", "create"),
-        (one, DOCS, "another key", None),
-        (one, "", "", "create"),
-        (one, "", "", "alter"),
-    ):
-        write(select, config, comment)
-        assert replacements("m") == ([way] if way else []), (select, config, comment)
-        assert project.rows("m") == [{"id": 1, "b": 2} if select == one else {"id": 2}]
-        found = described(project)
-        assert (found[""], found["id"] or "") == (
-            ("a view", comment) if config == DOCS else ("", "")
-        )
-        assert properties(project).get("mine") == ("a" if "mine" in config else None)
-
-
-def test_comments_of_a_source_are_not_taken_over(project: Project) -> None:
-    """A listed column without a description has no comment; Spark would take the source's."""
-    project.write(
-        {
-            "models/source.sql": model("table", DOCS, "select 1 as id, 2 as v"),
-            "models/m.sql": model(
-                "table", DOCS + ", skip_unchanged=true", "select * from {{ ref('source') }}"
-            ),
-            "models/s.yml": """
-                models:
-                  - {name: source, columns: [{name: id, description: a key}]}
-                  - {name: m, columns: [{name: id}]}
-            """,
-        }
-    )
-    for _ in range(2):
-        project.dbt("run")
-        assert described(project, "source")["id"] == "a key"
-        assert not described(project)["id"]
-    assert project.version("m") == 0
+    mine = "tblproperties={'mine': 'a', 'b': true, 'delta.appendOnly': 'true'}"
+    # SELECT, configuration and comment of id in each run, and how the view comes to be so.
+    views = {
+        "owned": [
+            (one, mine, "key", "create"),
+            (other, mine, "key", "alter"),
+            (other, mine.replace("true", "false"), "key", "create"),
+            (other, "", "key", "create"),
+        ],
+        "documented": [
+            (other, "", "key", "create"),
+            (other, DOCS, "key", "create"),
+            (other, DOCS, "key", None),
+            (one, DOCS, "key", "create"),
+        ],
+        "documented_anew": [
+            (one, DOCS, "key", "create"),
+            (one, DOCS, "another key", "create"),
+            (one, "", "", "create"),
+            (one, "", "", "alter"),
+        ],
+    }
+    for turn in range(4):
+        for name, states in views.items():
+            select, config, comment, _ = states[turn]
+            text = model("view", config, "-- all of it\n" + select)
+            project.write(
+                {f"models/{name}.sql": text, f"models/{name}.yml": docs("a view", comment, name)}
+            )
+        sent = project.dbt("run").statements
+        rows = tables.json_rows(project, list(views))
+        for name, states in views.items():
+            select, config, comment, way = states[turn]
+            ways = [s.split(" ")[0] for s in sent if f"view {project.relation(name)}" in s]
+            assert ways == ([way] if way else []), (name, turn)
+            assert rows[name] == ['{"id":1,"b":2}' if select == one else '{"id":2}']
+            found = described(project, name)
+            assert (found[""], found["id"] or "") == (
+                ("a view", comment) if config == DOCS else ("", "")
+            )
+            own = properties(project, name)
+            assert own.get("mine") == ("a" if "mine" in config else None)
+            assert "delta.appendOnly" not in own
 
 
 def test_seeds_and_snapshots_follow_too(project: Project) -> None:
@@ -241,22 +224,27 @@ def test_seeds_and_snapshots_follow_too(project: Project) -> None:
         write(mine, comment)
         project.dbt("build")
         for name in ("s", "h"):
-            assert properties(project, name)["mine"] == mine
-            assert properties(project, name)["clusteringColumns"] == '[["id"]]'
-            assert properties(project, name)["delta.constraints.not_null_id"] == "`id` is not null"
-            assert described(project, name)[""] == comment
-            assert described(project, name)["id"] == "key"
-    settled = project.version("h")
-    project.dbt("build")
-    assert {op for op in operations(project, settled, "h")} <= {"MERGE"}
+            found, comments = properties(project, name), described(project, name)
+            assert found["mine"] == mine
+            assert found["clusteringColumns"] == '[["id"]]'
+            assert found["delta.constraints.not_null_id"] == "`id` is not null"
+            assert (comments[""], comments["id"]) == (comment, "key")
+    settled = tables.version(project, "h")
+    project.dbt("snapshot")
+    assert set(tables.operations(project, "h", settled)) <= {"MERGE"}
 
 
-def test_materialized_views_are_refused(project: Project) -> None:
-    project.write({"models/m.sql": model("materialized_view")})
-    assert "materialized_view needs Databricks." in project.dbt("run", check=False).output
+CONTRADICTIONS = [
+    ("partition_by='id', liquid_clustered_by='id'", "exclude each other"),
+    ("liquid_clustered_by=['a', 'b', 'c', 'd', 'e']", "at most four"),
+    ("liquid_clustered_by='id', zorder='id'", "exclude each other"),
+    ("clustered_by='id', buckets=2", "Use liquid_clustered_by"),
+    ("partition_by='nope'", "partition_by names 'nope'"),
+    ("grants={'select': ['a']}", "grants needs a catalog with permissions"),
+]
 
 
-def test_what_delta_does_not_know(project: Project) -> None:
+def test_what_delta_does_not_know_and_contradictions(project: Project) -> None:
     databricks = {"delta.targetFileSize": "1mb", "delta.tuneFileSizesForRewrites": "true"}
     project.write(
         {
@@ -270,31 +258,23 @@ def test_what_delta_does_not_know(project: Project) -> None:
     )
     assert run.output.count(said) == 1
     assert not set(databricks) & set(properties(project))
-    before = project.version("m")
-    project.write({"models/m.sql": model("table", "tblproperties={'delta.appendOnyl': 'true'}")})
-    refused = project.dbt("run", "-s", "m", check=False).output
-    assert "tblproperties has 'delta.appendOnyl', which Delta does not know." in refused
-    assert project.version("m") == before
 
-
-CONTRADICTIONS = [
-    ("partition_by='id', liquid_clustered_by='id'", "exclude each other"),
-    ("liquid_clustered_by=['a', 'b', 'c', 'd', 'e']", "at most four"),
-    ("liquid_clustered_by='id', zorder='id'", "exclude each other"),
-    ("clustered_by='id', buckets=2", "Use liquid_clustered_by"),
-    ("partition_by='nope'", "partition_by names 'nope'"),
-    ("grants={'select': ['a']}", "grants needs a catalog with permissions"),
-]
-
-
-def test_contradictions(project: Project) -> None:
-    said = {
+    refused = {
         f"{kind}_{n}": (model(kind, config), text)
         for kind in ("table", "incremental")
         for n, (config, text) in enumerate(CONTRADICTIONS)
     }
-    project.write({f"models/{name}.sql": sql for name, (sql, _) in said.items()})
-    run = project.dbt("run", check=False)
-    for name, (_, text) in said.items():
+    refused["m"] = (
+        model("table", "tblproperties={'delta.appendOnyl': 'true'}"),
+        "tblproperties has 'delta.appendOnyl', which Delta does not know.",
+    )
+    refused["materialized"] = (
+        model("materialized_view"),
+        "materialized_view needs Databricks.",
+    )
+    project.write({f"models/{name}.sql": sql for name, (sql, _) in refused.items()})
+    run = project.dbt("run", "-s", *refused, check=False)
+    for name, (_, text) in refused.items():
         assert text in run.result(name).message, name
-    assert project.sql("show tables in {schema}") == []
+    assert tables.version(project, "m") == 0
+    assert sorted(tables.names(project)) == ["m", "n"]

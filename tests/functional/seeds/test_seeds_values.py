@@ -3,17 +3,18 @@
 import csv
 import datetime as dt
 import io
+from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.functional.harness import Project
-from tests.functional.seeds.conftest import Write
-
-UTC = dt.timezone.utc
+from tests.functional import tables
+from tests.functional.drawing import SEED, draw, examples
+from tests.functional.harness import Invocation, Project
+from tests.functional.seeds.conftest import Write, write_csv
 
 
 def types(project: Project, name: str) -> dict[str, str]:
@@ -21,104 +22,205 @@ def types(project: Project, name: str) -> dict[str, str]:
     return {row.col_name: row.data_type for row in rows}
 
 
-def column(project: Project, name: str) -> list[Any]:
-    """The second column by the first."""
-    return [list(row.values())[1] for row in project.rows(name)]
+# As the CSV writes them, and as the table has them.
+TEXTS: dict[str, str | None] = {
+    "it's": "it's", '"a ""quoted"" one"': 'a "quoted" one', '"two\nlines"': "two\nlines",
+    '"carriage\r\nreturn"': "carriage\r\nreturn", r"back\slash \u0041": r"back\slash \u0041",
+    "${x} ${spark.app.name} $": "${x} ${spark.app.name} $", '"a,b;c|d"': "a,b;c|d",
+    "ünï \U0001f600 日本": "ünï \U0001f600 日本", "  blanks  ": "  blanks  ",
+    "{{ jinja }} %s %": "{{ jinja }} %s %", "-- /* */ ;": "-- /* */ ;",
+    '"tab\there"': "tab\there",
+    "n/a": "n/a", "NA": "NA", "None": "None", ".": ".",
+    # What dbt takes for NULL, in quotes too.
+    "": None, '""': None, '"  "': None, "null": None, "NULL": None, " Null ": None,
+}  # fmt: skip
 
 
-def test_texts(project: Project, csv_file: Write) -> None:
-    cells = {
-        "it's": "it's", '"a ""quoted"" one"': 'a "quoted" one', '"two\nlines"': "two\nlines",
-        '"carriage\r\nreturn"': "carriage\r\nreturn", r"back\slash \u0041": r"back\slash \u0041",
-        "${x} ${spark.app.name} $": "${x} ${spark.app.name} $", '"a,b;c|d"': "a,b;c|d",
-        "ünï \U0001f600 日本": "ünï \U0001f600 日本", "  blanks  ": "  blanks  ",
-        "{{ jinja }} %s %": "{{ jinja }} %s %", "-- /* */ ;": "-- /* */ ;",
-        '"tab\there"': "tab\there",
-        "n/a": "n/a", "NA": "NA", "None": "None", ".": ".",
-        # What dbt takes for NULL, in quotes too.
-        "": None, '""': None, '"  "': None, "null": None, "NULL": None, " Null ": None,
-    }  # fmt: skip
-    text = "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))
-    csv_file("texts", "\ufeffid,text\n" + text)
-    csv_file("typed", "id,text\n" + text, "config: {column_types: {TEXT: string}}")
+_FIRST = dt.datetime(2024, 1, 1, 10)
+# Type, cells as the CSV writes them, and values.
+INFERRED: dict[str, tuple[str, list[str], list[Any]]] = {
+    "whole": ("bigint", ["9007199254740993", "-9223372036854775808"], [2**53 + 1, -(2**63)]),
+    "written_long": ("bigint", ["1.00", "1e2"], [1, 100]),
+    "fractions": ("double", ["0.1", "-1.5e-3"], [0.1, -0.0015]),
+    "long": ("decimal(20,2)", ["123456789012345678.12", "1"], ["123456789012345678.12", "1"]),
+    "big": ("decimal(20,0)", ["12345678901234567890", ""], ["12345678901234567890", None]),
+    "huge": ("double", ["1e300", ""], [1e300, None]),
+    "zeros": ("string", ["007", "1"], ["007", "1"]),
+    "plus": ("string", ["+49", "1"], ["+49", "1"]),
+    "money": ("string", ["$5", "1"], ["$5", "1"]),
+    "percent": ("string", ["10%", "1"], ["10%", "1"]),
+    "grouped": ("string", ['"1,000"', "1"], ["1,000", "1"]),
+    "underscore": ("string", ["1_000", "1"], ["1_000", "1"]),
+    "nan": ("string", ["NaN", "Infinity"], ["NaN", "Infinity"]),
+    "digits": ("string", ["١٢", "1"], ["١٢", "1"]),
+    "days": ("date", ["2024-01-01", "2024-2-29"], [dt.date(2024, 1, 1), dt.date(2024, 2, 29)]),
+    "no_days": ("string", ["2024-01-01", "2024-02-30"], ["2024-01-01", "2024-02-30"]),
+    "moments": ("timestamp", ["2024-01-01 10:00:00", ""], [_FIRST, None]),
+    "iso": (
+        "timestamp",
+        ["2024-01-01T10:00:00Z", "2024-01-01T11:00:00.5+01:00"],
+        [_FIRST, _FIRST.replace(microsecond=500000)],
+    ),
+    "times": ("string", ["10:00", "10:00:00"], ["10:00", "10:00:00"]),
+    "flags": ("boolean", ["true", "FALSE"], [True, False]),
+    "words": ("string", ["yes", "true"], ["yes", "true"]),
+    "mixed": ("string", ["1", "true"], ["1", "true"]),
+    "nothing": ("bigint", ["", "null"], [None, None]),
+}  # fmt: skip
+
+
+GIVEN = {
+    "money": "decimal(20,2)", "code": "string", "flag": "boolean", "day": "date",
+    "at": "timestamp", "local": "timestamp_ntz", "bytes": "binary", "small": "tinyint",
+    "ratio": "float", "word": "varchar(3)",
+}  # fmt: skip
+
+
+PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
+AWKWARD = st.text(st.sampled_from("'\"\\${}\n\r\t,;| äx\ufeff"), max_size=8)
+
+
+def _null(text: str) -> bool:
+    return text.strip().lower() in ("", "null")
+
+
+def _texts(strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return strategy.filter(lambda text: not _null(text))
+
+
+DECIMALS = st.decimals(-(10**18), 10**18, places=2)
+MOMENTS = st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1))
+# Type, values, and how the CSV writes them.
+KINDS: dict[str, tuple[st.SearchStrategy[Any], Any]] = {
+    "string": (_texts(PLAIN | AWKWARD), str),
+    "bigint": (st.integers(-(2**63), 2**63 - 1), str),
+    "double": (st.floats(allow_nan=False, allow_infinity=False), repr),
+    "decimal(20,2)": (DECIMALS, lambda value: f"{value:f}"),
+    "date": (st.dates(dt.date(1, 1, 1)), lambda value: value.isoformat()),
+    "timestamp": (MOMENTS, lambda value: value.isoformat()),
+    "boolean": (st.booleans(), lambda value: str(value).lower()),
+}
+
+
+@st.composite
+def random_tables(draw: st.DrawFn) -> dict[str, Any]:
+    kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5))
+    count = draw(st.integers(0, 8))
+    row = st.tuples(*(st.none() | KINDS[kind][0] for kind in kinds))
+    return {
+        "kinds": kinds,
+        "rows": draw(st.lists(row, min_size=count, max_size=count)),
+        "delimiter": draw(st.sampled_from(",;|\t ~")),
+        "terminator": draw(st.sampled_from(["\n", "\r\n"])),
+        "quoting": draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+        "bom": draw(st.booleans()),
+    }
+
+
+def _written(table: dict[str, Any]) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(
+        out,
+        delimiter=table["delimiter"],
+        lineterminator=table["terminator"],
+        quoting=table["quoting"],
+    )
+    writer.writerow(["number", *(f"c{n}" for n in range(len(table["kinds"])))])
+    for number, row in enumerate(table["rows"]):
+        cells = zip(table["kinds"], row, strict=True)
+        writer.writerow([number, *("" if v is None else KINDS[k][1](v) for k, v in cells)])
+    return out.getvalue().encode("utf-8-sig" if table["bom"] else "utf-8")
+
+
+@cache
+def _drawn() -> list[dict[str, Any]]:
+    return draw(random_tables(), SEED, examples(12, 60))
+
+
+def _write_random(project: Project, name: str, table: dict[str, Any]) -> None:
+    kinds = ", ".join(f"c{n}: '{kind}'" for n, kind in enumerate(table["kinds"]))
+    delimiter = table["delimiter"].replace("\t", "\\t")
+    config = f'config: {{delimiter: "{delimiter}", column_types: {{{kinds}}}}}'
+    write_csv(project, name, _written(table), config)
+
+
+def _write_texts(project: Project) -> None:
+    text = "".join(f"{n},{cell}\n" for n, cell in enumerate(TEXTS))
+    write_csv(project, "texts", "\ufeffid,text\n" + text)
+    write_csv(project, "typed", "id,text\n" + text, "config: {column_types: {TEXT: string}}")
     windows = text.replace("\n", "\r\n").replace("two\r\n", "two\n").replace("\r\r", "\r")
-    csv_file("windows", "\ufeffid,text\r\n" + windows)
-    for _ in range(2):
-        project.dbt("seed")
-        for name in ("texts", "typed", "windows"):
-            assert column(project, name) == list(cells.values())
-            assert project.version(name) == 0
+    write_csv(project, "windows", "\ufeffid,text\r\n" + windows)
 
 
-def test_types_are_inferred_where_no_value_changes(project: Project, csv_file: Write) -> None:
-    first = dt.datetime(2024, 1, 1, 10)
-    cases: dict[str, tuple[str, list[str], list[Any]]] = {
-        "whole": ("bigint", ["9007199254740993", "-9223372036854775808"], [2**53 + 1, -(2**63)]),
-        "written_long": ("bigint", ["1.00", "1e2"], [1, 100]),
-        "fractions": ("double", ["0.1", "-1.5e-3"], [0.1, -0.0015]),
-        "long": ("decimal(20,2)", ["123456789012345678.12", "1"], ["123456789012345678.12", "1"]),
-        "big": ("decimal(20,0)", ["12345678901234567890", ""], ["12345678901234567890", None]),
-        "huge": ("double", ["1e300", ""], [1e300, None]),
-        "zeros": ("string", ["007", "1"], ["007", "1"]),
-        "plus": ("string", ["+49", "1"], ["+49", "1"]),
-        "money": ("string", ["$5", "1"], ["$5", "1"]),
-        "percent": ("string", ["10%", "1"], ["10%", "1"]),
-        "grouped": ("string", ['"1,000"', "1"], ["1,000", "1"]),
-        "underscore": ("string", ["1_000", "1"], ["1_000", "1"]),
-        "nan": ("string", ["NaN", "Infinity"], ["NaN", "Infinity"]),
-        "digits": ("string", ["١٢", "1"], ["١٢", "1"]),
-        "days": ("date", ["2024-01-01", "2024-2-29"], [dt.date(2024, 1, 1), dt.date(2024, 2, 29)]),
-        "no_days": ("string", ["2024-01-01", "2024-02-30"], ["2024-01-01", "2024-02-30"]),
-        "moments": ("timestamp", ["2024-01-01 10:00:00", ""], [first, None]),
-        "iso": (
-            "timestamp",
-            ["2024-01-01T10:00:00Z", "2024-01-01T11:00:00.5+01:00"],
-            [first, first.replace(microsecond=500000)],
-        ),
-        "times": ("string", ["10:00", "10:00:00"], ["10:00", "10:00:00"]),
-        "flags": ("boolean", ["true", "FALSE"], [True, False]),
-        "words": ("string", ["yes", "true"], ["yes", "true"]),
-        "mixed": ("string", ["1", "true"], ["1", "true"]),
-        "nothing": ("bigint", ["", "null"], [None, None]),
-    }  # fmt: skip
-    for name, (_, cells, _) in cases.items():
-        csv_file(name, "id,c\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells)))
+def _write_types(project: Project) -> None:
+    rows = [[cells[n] for _, cells, _ in INFERRED.values()] for n in range(2)]
+    lines = [["id", *INFERRED], *([str(n), *row] for n, row in enumerate(rows))]
+    write_csv(project, "inferred", "".join(",".join(line) + "\n" for line in lines))
+    given = ", ".join(f"{name.upper()}: '{kind}'" for name, kind in GIVEN.items())
+    row = "123456789012345678.12,007,yes,2024-01-01,2024-01-01T10:00:00+02:00,2024-01-01 10:00:00,"
+    write_csv(
+        project,
+        "given_types",
+        f"{','.join(GIVEN)}\n{row}ab,-128,0.5,abc\n{',' * 9}\n",
+        f"config: {{column_types: {{{given}}}}}",
+    )
+
+
+@pytest.fixture(scope="module")
+def seeded(new_shared_project: Callable[[str], Project]) -> tuple[Project, Invocation]:
+    """A project whose seeds came twice, and the second run."""
+    project = new_shared_project("values")
+    _write_texts(project)
+    _write_types(project)
+    for n, table in enumerate(_drawn()):
+        _write_random(project, f"t{n}", table)
     project.dbt("seed")
-    for name, (kind, _, expected) in cases.items():
-        found = column(project, name)
-        assert (name, types(project, name)["c"]) == (name, kind)
+    return project, project.dbt("seed")
+
+
+def test_the_same_again_is_no_commit(seeded: tuple[Project, Invocation]) -> None:
+    project, second = seeded
+    names = [result.node.name for result in second.results]
+    assert len(names) == 5 + len(_drawn())
+    assert {result.message for result in second.results} == {"unchanged"}
+    assert set(tables.versions(project, names).values()) == {0}
+
+
+@pytest.mark.parametrize("name", ["texts", "typed", "windows"])
+def test_texts(seeded: tuple[Project, Invocation], name: str) -> None:
+    found = [list(row.values())[1] for row in seeded[0].rows(name)]
+    assert found == list(TEXTS.values())
+
+
+def test_types_are_inferred_where_no_value_changes(seeded: tuple[Project, Invocation]) -> None:
+    project, _ = seeded
+    kinds, rows = types(project, "inferred"), project.rows("inferred")
+    for name, (kind, _, expected) in INFERRED.items():
+        assert (name, kinds[name]) == (name, kind)
         if kind.startswith("decimal"):
             expected = [None if text is None else Decimal(text) for text in expected]
-        assert (name, found) == (name, expected)
+        assert (name, [row[name] for row in rows]) == (name, expected)
 
 
-def test_column_types(project: Project, csv_file: Write) -> None:
-    header = "money,code,flag,day,at,local,bytes,small,ratio,word"
-    kinds = (
-        *("decimal(20,2)", "string", "boolean", "date", "timestamp", "timestamp_ntz"),
-        *("binary", "tinyint", "float", "varchar(3)"),
+def test_column_types(seeded: tuple[Project, Invocation]) -> None:
+    project, _ = seeded
+    assert list(types(project, "given_types").values()) == [*list(GIVEN.values())[:-1], "string"]
+    empty, full = (
+        tuple(row.values()) for row in project.rows("given_types", order_by="small nulls first")
     )
-    row = "123456789012345678.12,007,yes,2024-01-01,2024-01-01T10:00:00+02:00,2024-01-01 10:00:00,"
-    given = dict(zip(header.upper().split(","), kinds, strict=True))
-    entries = ", ".join(f"{name}: '{kind}'" for name, kind in given.items())
-    csv_file(
-        "s",
-        f"{header}\n{row}ab,-128,0.5,abc\n{',' * 9}\n",
-        f"config: {{column_types: {{{entries}}}}}",
-    )
-    for _ in range(2):
-        project.dbt("seed")
-        found = types(project, "s")
-        assert list(found.values()) == [*kinds[:-1], "string"]
-        empty, full = (
-            tuple(row.values()) for row in project.rows("s", order_by="small nulls first")
-        )
-        assert empty == (None,) * 10
-        assert full == (
-            Decimal("123456789012345678.12"), "007", True, dt.date(2024, 1, 1),
-            dt.datetime(2024, 1, 1, 8), dt.datetime(2024, 1, 1, 10), b"ab", -128, 0.5, "abc",
-        )  # fmt: skip
-        assert project.version("s") == 0
+    assert empty == (None,) * 10
+    assert full == (
+        Decimal("123456789012345678.12"), "007", True, dt.date(2024, 1, 1),
+        dt.datetime(2024, 1, 1, 8), dt.datetime(2024, 1, 1, 10), b"ab", -128, 0.5, "abc",
+    )  # fmt: skip
+
+
+def test_random_tables_come_back(seeded: tuple[Project, Invocation]) -> None:
+    project, _ = seeded
+    for n, table in enumerate(_drawn()):
+        rows = project.rows(f"t{n}", order_by="number")
+        assert [tuple(row.values())[1:] for row in rows] == table["rows"], table
+        assert list(types(project, f"t{n}").values())[1:] == table["kinds"]
 
 
 BAD = {
@@ -153,18 +255,22 @@ def test_bad_files_are_refused_before_the_first_write(project: Project, csv_file
             "+pre-hook": "create table {{ this.schema }}.hook_{{ this.identifier }} (id int)",
         }
     )
-    project.sql("create schema if not exists {schema}")
+    project.sql("create schema {schema}")
+    # One that is refused as it is read, and one by a look at its cells.
+    there = {"short", "whole"}
+    for name in there:
+        project.sql(f"create table {{schema}}.{name} using delta as select 1 as id")
     for name, (text, config, _) in BAD.items():
         csv_file(name, text, f"config: {{{config}}}")
-        project.sql(f"create table {{schema}}.{name} using delta as select 1 as id")
     ran = project.dbt("seed", check=False)
     for name, (_, _, expected) in BAD.items():
         said = ran.result(name).message.split("\n")[1].strip()
         assert said.startswith(f"seeds/{name}.csv"), said
         assert expected in said
-        assert project.version(name) == 0
+    assert set(tables.names(project)) == there
+    for name in there:
+        assert tables.version(project, name) == 0
         assert project.rows(name) == [{"id": 1}]
-    assert {row.tableName for row in project.sql("show tables in {schema}")} == set(BAD)
 
 
 def test_a_small_file_that_is_no_text_stops_dbt(project: Project, csv_file: Write) -> None:
@@ -199,89 +305,3 @@ def test_dbt_reads_where_the_plugin_does_not(
         "seeds/bad.csv, row 2 below the header, column n: 'x' is no int."
         in ran.result("bad").message
     )
-
-
-# --- random tables ---------------------------------------------------------------------------
-
-PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
-AWKWARD = st.text(st.sampled_from("'\"\\${}\n\r\t,;| äx\ufeff"), max_size=8)
-
-
-def _null(text: str) -> bool:
-    return text.strip().lower() in ("", "null")
-
-
-def _texts(strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return strategy.filter(lambda text: not _null(text))
-
-
-DECIMALS = st.decimals(-(10**18), 10**18, places=2)
-MOMENTS = st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1))
-# Type, values, and how the CSV writes them.
-KINDS: dict[str, tuple[st.SearchStrategy[Any], Any]] = {
-    "string": (_texts(PLAIN | AWKWARD), str),
-    "bigint": (st.integers(-(2**63), 2**63 - 1), str),
-    "double": (st.floats(allow_nan=False, allow_infinity=False), repr),
-    "decimal(20,2)": (DECIMALS, lambda value: f"{value:f}"),
-    "date": (st.dates(dt.date(1, 1, 1)), lambda value: value.isoformat()),
-    "timestamp": (MOMENTS, lambda value: value.isoformat()),
-    "boolean": (st.booleans(), lambda value: str(value).lower()),
-}
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> dict[str, Any]:
-    kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5))
-    count = draw(st.integers(0, 8))
-    row = st.tuples(*(st.none() | KINDS[kind][0] for kind in kinds))
-    return {
-        "kinds": kinds,
-        "rows": draw(st.lists(row, min_size=count, max_size=count)),
-        "delimiter": draw(st.sampled_from(",;|\t ~")),
-        "terminator": draw(st.sampled_from(["\n", "\r\n"])),
-        "quoting": draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
-        "bom": draw(st.booleans()),
-    }
-
-
-def written(table: dict[str, Any]) -> bytes:
-    out = io.StringIO(newline="")
-    writer = csv.writer(
-        out,
-        delimiter=table["delimiter"],
-        lineterminator=table["terminator"],
-        quoting=table["quoting"],
-    )
-    writer.writerow(["number", *(f"c{n}" for n in range(len(table["kinds"])))])
-    for number, row in enumerate(table["rows"]):
-        cells = zip(table["kinds"], row, strict=True)
-        writer.writerow([number, *("" if v is None else KINDS[k][1](v) for k, v in cells)])
-    return out.getvalue().encode("utf-8-sig" if table["bom"] else "utf-8")
-
-
-def test_random_tables_come_back(project: Project, csv_file: Write) -> None:
-    found: list[dict[str, Any]] = []
-
-    @settings(
-        max_examples=40, database=None, deadline=None, phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(tables())
-    def collect(table: dict[str, Any]) -> None:
-        found.append(table)
-
-    collect()
-    for n, table in enumerate(found):
-        given_types = ", ".join(f"c{i}: '{kind}'" for i, kind in enumerate(table["kinds"]))
-        delimiter = table["delimiter"].replace("\t", "\\t")
-        csv_file(
-            f"t{n}", written(table),
-            f'config: {{delimiter: "{delimiter}", column_types: {{{given_types}}}}}',
-        )  # fmt: skip
-    for _ in range(2):
-        project.dbt("seed")
-        for n, table in enumerate(found):
-            rows = project.rows(f"t{n}", order_by="number")
-            assert [tuple(row.values())[1:] for row in rows] == table["rows"], table
-            assert list(types(project, f"t{n}").values())[1:] == table["kinds"]
-            assert project.version(f"t{n}") == 0, table

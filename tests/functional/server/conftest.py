@@ -113,7 +113,9 @@ def server(new_server: Callable[..., Server]) -> Server:
     return new_server().start()
 
 
-@pytest.fixture
-def dbt_on_server(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def dbt_on_server(server: Server, home: Path) -> Generator[None, None, None]:
     """``project.dbt(.., "--target", "thrift")`` uses the shared server."""
-    monkeypatch.setenv("DBT_DELTA_PORT", str(server.port))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBT_DELTA_PORT", str(server.port))
+        yield

@@ -12,6 +12,7 @@ from dbt_delta.server.daemon import free_port
 from tests.functional.harness import Project, Run, wait_until
 from tests.functional.server.conftest import Server
 
+pytestmark = pytest.mark.long
 SLEEP = "java_method('java.lang.Thread', 'sleep', 1500L)"
 
 

@@ -24,10 +24,13 @@ MODELS = {
     """,
 }
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))),
-    reason="no PostgreSQL is installed here",
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))),
+        reason="no PostgreSQL is installed here",
+    ),
+]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -46,26 +45,39 @@ def interrupt_when_running() -> Generator[Callable[[str], list[Any]], None, None
         thread.join()
 
 
-def test_interrupt_leaves_nothing_running(project, interrupt_when_running):
-    project.write({"models/long.sql": LONG, "models/child.sql": "select * from {{ ref('long') }}"})
-    project.dbt("run", "-s", "long")
+def test_without_fail_fast_siblings_go_on_and_interrupt_leaves_nothing_running(
+    project, interrupt_when_running
+):
+    project.write(
+        {
+            "models/long.sql": LONG,
+            "models/child.sql": "select * from {{ ref('long') }}",
+            "models/good.sql": f"""
+                {{{{ config(materialized='table') }}}}
+                {SLOW.replace("400", "3")}
+            """,
+            "models/broken.sql": "select no_such_column",
+        }
+    )
+    run = project.dbt("run", check=False)
+    assert run.result("broken").status == "error"
+    assert run.result("good").status == "success"
     before = project.version("long")
 
     jobs = interrupt_when_running("long")
-    started = time.monotonic()
-    run = project.dbt("run", vars={"slow": True}, check=False)
+    run = project.dbt("run", "-s", "long", "child", vars={"slow": True}, check=False)
     assert isinstance(run.exception, KeyboardInterrupt)
-    assert time.monotonic() - started < 60
     assert "CANCEL query model.consumer.long" in run.output
 
     invocation = run.events[0].info.invocation_id
     assert {job["description"] for job in jobs} == {f"model.consumer.long ({invocation})"}
     assert all(job["group"].startswith(f"model.consumer.long {invocation} ") for job in jobs)
     assert not [job for job in _jobs("RUNNING") if "long" in job["description"]]
+    assert [job for job in _jobs("FAILED") if job["description"] == jobs[0]["description"]]
     assert project.version("long") == before
     assert project.rows("long") == [{"id": 1, "slept": "x"}]
 
-    project.dbt("run")
+    project.dbt("run", "-s", "long", "child")
     assert project.version("long") == before + 1
 
 
@@ -81,9 +93,7 @@ def test_fail_fast_cancels_siblings(project):
             """,
         }
     )
-    started = time.monotonic()
     run = project.dbt("run", "--fail-fast", vars={"slow": True}, check=False, threads=2)
-    assert time.monotonic() - started < 60
     assert not [job for job in _jobs("RUNNING") if "long" in job["description"]]
     assert run.result("long").status == "error"
     assert "\n  Cancelled\n" in run.result("long").message
@@ -91,21 +101,6 @@ def test_fail_fast_cancels_siblings(project):
     # The failure shown first is the one that began it.
     assert run.output.index("Failure in model broken") < run.output.index("Failure in model long")
     assert project.sql("show tables in {schema}") == []
-
-
-def test_without_fail_fast_siblings_go_on(project):
-    project.write(
-        {
-            "models/good.sql": f"""
-                {{{{ config(materialized='table') }}}}
-                {SLOW.replace("400", "6")}
-            """,
-            "models/broken.sql": "select no_such_column",
-        }
-    )
-    run = project.dbt("run", check=False)
-    assert run.result("good").status == "success"
-    assert run.result("broken").status == "error"
 
 
 def _jobs(status: str) -> list[dict[str, str]]:

@@ -47,12 +47,15 @@ MISTAKES = {
 }
 
 
-def test_errors_as_a_person_sees_them(project):
+def test_errors_as_a_person_sees_them(project, capfd):
+    project.logs = True
     project.write({"models/people.sql": BASE})
-    project.dbt("run")
     project.write({f"models/{name}.sql": text for name, text in MISTAKES.items()})
-    run = project.dbt("run", "--exclude", "people", check=False)
-    assert {result.status for result in run.results} == {"error"}
+    # Two more, whose texts are not kept.
+    project.write({"models/plain.sql": "select cast('x' as int) as n"})
+    project.write({"models/later_line.sql": "select 1 as id\n\n\nunion all select nope"})
+    run = project.dbt("run", check=False)
+    assert {result.node.name for result in run.results if result.status != "error"} == {"people"}
     shown = [_shown(project, run.output, name) for name in MISTAKES]
     found = "\n\n".join(shown) + "\n"
     if os.environ.get("DBT_DELTA_SNAPSHOTS") == "write":
@@ -63,22 +66,17 @@ def test_errors_as_a_person_sees_them(project):
     # The trace is for the log file.
     assert "org.apache.spark.SparkArithmeticException" in run.log
 
-
-def test_position_is_that_in_the_compiled_file(project):
-    project.write({"models/a.sql": "select 1 as id\n\n\nunion all select nope"})
-    run = project.dbt("run", check=False)
-    line, column = map(int, re.search(r"line (\d+) pos (\d+)", run.output).groups())
-    compiled = (project.path / "target/run/consumer/models/a.sql").read_text().split("\n")
-    assert compiled[line - 1][column:].startswith("nope")
-
-
-def test_nothing_but_dbts_own_lines_on_the_console(project, capfd):
-    project.write({"models/a.sql": "select cast('x' as int) as n", "models/b.sql": "select nope"})
-    project.write({"models/c.sql": TABLE + "select cast('x' as int) as n"})
-    project.dbt("run", check=False)
+    # Nothing but dbt's own lines is on the console.
     out, err = capfd.readouterr()
     assert err == ""
+    assert "Failure in model plain " in out
     assert "Traceback" not in out
+
+    # The position is that in the compiled file.
+    paragraph = run.output.rpartition("Failure in model later_line ")[2]
+    line, column = map(int, re.search(r"line (\d+) pos (\d+)", paragraph).groups())
+    compiled = project.path / "target/run/consumer/models/later_line.sql"
+    assert compiled.read_text().split("\n")[line - 1][column:].startswith("nope")
 
 
 def _shown(project, output: str, name: str) -> str:

@@ -48,9 +48,10 @@ def make_clone(path: Path) -> Clone:
     return Clone(path)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
-    return make_clone(tmp_path / "clone")
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    """A clone into which nothing is ever installed."""
+    return make_clone(tmp_path_factory.mktemp("fresh") / "clone")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,7 @@ def test_too_old_a_python(clone: Clone, tmp_path: Path) -> None:
     assert done.stdout.count("\n") == 1
 
 
+@pytest.mark.long
 def test_a_set_up_clone_has_nothing_to_do(ready: Clone) -> None:
     before = (ready.path / ".venv" / "ready").stat().st_mtime_ns
     done = ready.run("setup")
@@ -115,6 +117,7 @@ def test_a_set_up_clone_has_nothing_to_do(ready: Clone) -> None:
     assert (ready.path / ".venv" / "ready").stat().st_mtime_ns == before
 
 
+@pytest.mark.long
 def test_a_corrupted_jar_is_fetched_again(ready: Clone) -> None:
     jar = ready.path / ".venv" / "jars" / "delta-storage-4.4.0.jar"
     whole = jar.read_bytes()
@@ -125,6 +128,7 @@ def test_a_corrupted_jar_is_fetched_again(ready: Clone) -> None:
     assert jar.read_bytes() == whole
 
 
+@pytest.mark.long
 def test_a_jar_with_another_checksum_is_not_installed(ready: Clone) -> None:
     pins = ready.path / "setup" / "jars.sha256"
     text = pins.read_text()
@@ -141,6 +145,7 @@ def test_a_jar_with_another_checksum_is_not_installed(ready: Clone) -> None:
     )
 
 
+@pytest.mark.long
 def test_no_network_for_the_jars(ready: Clone) -> None:
     jars = ready.path / ".venv" / "jars"
     aside = jars.rename(jars.with_name("jars.aside"))
@@ -152,6 +157,7 @@ def test_no_network_for_the_jars(ready: Clone) -> None:
     assert "setup: Delta's JARs: no network, or the mirror does not answer" in done.stdout
 
 
+@pytest.mark.long
 def test_plain_dbt_needs_no_flag_from_another_folder(ready: Clone, tmp_path: Path) -> None:
     done = subprocess.run(
         [ready.path / ".venv/bin/dbt", "parse", "--project-dir", ready.path],
@@ -166,6 +172,7 @@ def test_plain_dbt_needs_no_flag_from_another_folder(ready: Clone, tmp_path: Pat
     assert (ready.path / "var" / "logs" / "dbt.log").exists()
 
 
+@pytest.mark.long
 def test_another_java_is_passed_over(ready: Clone, tmp_path: Path) -> None:
     old = fake(tmp_path / "jdk11" / "bin", "java", 'openjdk version "11.0.2" 2019-01-15')
     # The machine's own Java is out of sight, so that only the packaged one is left.

@@ -3,7 +3,7 @@
 Many random snapshots (histories.py) are one dbt project; dbt runs once per step, and after each run
 every table is compared with what plain Python says. The test scd2_valid then judges them too.
 
-    DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 60)
+    DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 12, with --long 180)
     DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from tests.functional import tables
-from tests.functional.drawing import EXAMPLES, ONLY, SEED, draw
+from tests.functional.drawing import ONLY, SEED, draw, examples
 from tests.functional.harness import Invocation, Project
 from tests.functional.snapshots import histories
 from tests.functional.snapshots.histories import META, Case, Row, Table, cases
@@ -41,9 +41,10 @@ class Outcome:
 def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
     wrong: list[str] = []
     started = time.monotonic()
-    for number, at in enumerate(range(0, EXAMPLES or SLICE, SLICE)):
+    count = examples(12, 180)
+    for number, at in enumerate(range(0, count, SLICE)):
         own_seed = SEED + number
-        drawn = draw(cases(), own_seed, min(SLICE, (EXAMPLES or SLICE) - at))
+        drawn = draw(cases(), own_seed, min(SLICE, count - at))
         drawn = [c for n, c in enumerate(drawn) if not ONLY or n in ONLY]
         found = _play(new_project(f"slice_{number}"), drawn)
         bad = [

@@ -1,141 +1,142 @@
 """What a snapshot refuses, what it promises of its table, and histories of other makers."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tests.functional.harness import Project
+from tests.functional import harness, tables
+from tests.functional.harness import Invocation, Project
+from tests.functional.operations import Call, operations
 from tests.functional.relations.test_relations_promises import described, properties
 from tests.functional.snapshots.test_snapshots_strategies import (
     CHECKED,
     SPAN,
+    TIMED,
+    Story,
+    Told,
     day,
     history,
-    load,
     snapshot,
-    take,
+    values,
 )
 
-TIMED = "strategy='timestamp', unique_key='id', updated_at='at'"
 FEED = "strategy='cdc', unique_key='id'"
+ONE = f"1, 'a', {day(1)}"
 
 
-def refused(project: Project) -> str:
-    """The one line by which the run of s fails, leaving its table as it was."""
-    before = project.version("s") if project.sql("show tables in {schema} like 's'") else None
-    run = project.dbt("snapshot", check=False)
-    assert run.result("s").status == "error", run.output
-    if before is not None:
-        assert project.version("s") == before
-    assert not project.sql("show tables in {schema} like '*__dbt_*'")
-    lines = [line.strip() for line in run.result("s").message.splitlines()]
-    return lines[1]
+def _story(config: str, *runs: tuple[str, ...]) -> Story:
+    return Story(config, [values(*rows) for rows in runs])
 
 
-@pytest.mark.parametrize("dear", [False, True])
-@pytest.mark.parametrize("config", [TIMED, CHECKED])
-def test_keys_that_come_twice(project: Project, config: str, dear: bool) -> None:
-    """Also where one of the two rows is no change."""
-    select = "select distinct * from {{ target.schema }}.source" if dear else None
-    project.write(snapshot(config, *([select] if select else [])))
-    rows = [f"1, 'a', {day(1)}", f"2, 'b', {day(1)}"]
-    load(project, *rows, f"2, 'c', {day(2)}")
-    assert refused(project) == (
-        f"The source of snapshot `{project.schema}`.`s` has duplicate keys: 1, the first "
-        '{"id":2}. Nothing was written. Make it give one row per key.'
+# --- keys that come twice ----------------------------------------------------------------------
+
+_GOOD = (ONE, f"2, 'b', {day(1)}")
+# One of the two rows is no change.
+_TWICE = (*_GOOD, f"2, 'c', {day(2)}")
+TWICE = {
+    "twice_timed": _story(TIMED, _TWICE, _GOOD, _TWICE),
+    "twice_checked": _story(CHECKED, _TWICE, _GOOD, _TWICE),
+}
+# So that its rows are counted as they are read.
+TWICE |= {
+    f"{name}_dear": Story(
+        story.config, [text.replace("select *", "select distinct *") for text in story.sources]
     )
-    take(project, *rows)
-    load(project, *rows, f"2, 'c', {day(2)}")
-    assert "duplicate keys: 1" in refused(project)
+    for name, story in TWICE.items()
+}
 
+# --- what the first run refuses ----------------------------------------------------------------
 
-@pytest.mark.parametrize(
-    ("config", "rows", "expected"),
-    [
-        (f"{TIMED}, null_keys='error'", [f"cast(null as int), 'a', {day(1)}"], "null keys: 1"),
-        (TIMED, ["1, 'a', cast(null as timestamp)"], 'keys without at: 1, the first {"id":1}'),
-        (f"{CHECKED[:-5]}['nam']", [f"1, 'a', {day(1)}"], "check_cols names 'nam', which"),
-        (f"{TIMED}, scd2_late='later'", [f"1, 'a', {day(1)}"], "scd2_late is 'later'. It is one"),
-        (f"{CHECKED}, scd2_late='insert'", [f"1, 'a', {day(1)}"], "needs strategy timestamp"),
-        (f"{TIMED}, cdc_scd_type=1", [f"1, 'a', {day(1)}"], "cdc_scd_type is for strategy cdc"),
-        (FEED, [f"1, 'a', {day(1)}"], "strategy cdc needs cdc_sequence_by"),
-        (f"{FEED}, cdc_sequence_by='no'", [f"1, 'a', {day(1)}"], "cdc_sequence_by names 'no'"),
-        (f"{FEED}, cdc_sequence_by='name'", [f"1, 'a', {day(1)}"], "name is of type string"),
+BAD: list[tuple[str, tuple[str, ...], str]] = [
+    (f"{TIMED}, null_keys='error'", (f"cast(null as int), 'a', {day(1)}",), "null keys: 1"),
+    (TIMED, ("1, 'a', cast(null as timestamp)",), 'keys without at: 1, the first {"id":1}'),
+    (f"{CHECKED[:-5]}['nam']", (ONE,), "check_cols names 'nam', which"),
+    (f"{TIMED}, scd2_late='later'", (ONE,), "scd2_late is 'later'. It is one"),
+    (f"{CHECKED}, scd2_late='insert'", (ONE,), "needs strategy timestamp"),
+    (f"{TIMED}, cdc_scd_type=1", (ONE,), "cdc_scd_type is for strategy cdc"),
+    (FEED, (ONE,), "strategy cdc needs cdc_sequence_by"),
+    (f"{FEED}, cdc_sequence_by='no'", (ONE,), "cdc_sequence_by names 'no'"),
+    (f"{FEED}, cdc_sequence_by='name'", (ONE,), "name is of type string"),
+    (
+        f"{FEED}, cdc_sequence_by='at'",
+        (ONE, f"1, 'b', {day(1)}"),
+        "different changes of one sequence: 1",
+    ),
+    (
+        "strategy='timestamp', unique_key='id', updated_at='name', hard_deletes='invalidate'",
+        (ONE,),
+        "name is of type string",
+    ),
+]
+
+# --- what stands in its place ------------------------------------------------------------------
+
+_PLACE: dict[str, tuple[str, list[str]]] = {
+    "is_view": ("is a view, not a Delta table", []),
+    "is_foreign": ("Snapshot target is missing configured columns", []),
+    "is_retyped": (
+        "Column name is int in the source and string in",
+        [values(ONE), values(f"1, 2, {day(1)}")],
+    ),
+    "is_reserved": (
+        "The source gives a column 'dbt_valid_to', which the snapshot adds itself",
+        [values(ONE), values(ONE, columns="id, name, dbt_valid_to")],
+    ),
+    "is_open_twice": (
+        "has more than one open row of keys: 1",
+        [values(ONE), values(f"1, 'b', {day(1)}")],
+    ),
+}
+PLACE = {name: Story(CHECKED, sources or [values(ONE)]) for name, (_, sources) in _PLACE.items()}
+
+# --- another run at the same time --------------------------------------------------------------
+
+# The other one comes after the source was judged, and before the MERGE.
+BETWEEN = """
+    {% macro spark__snapshot_hash_arguments(args) %}
+        {%- set meanwhile = model.config.meta.get('meanwhile') -%}
+        {%- if execute and meanwhile and load_relation(this) is not none -%}
+            {%- do run_query(meanwhile.replace('THIS', this | string)) -%}
+        {%- endif -%}
+        {{ return(dbt.spark__snapshot_hash_arguments(args)) }}
+    {% endmacro %}
+"""
+_THERE = ("1, 'a', 1", "2, 'a', 1")
+_CHANGED = ("1, 'b', 1", "2, 'a', 1")
+MEANWHILE = {
+    name: _story(f'{CHECKED}, meta={{"meanwhile": "{other}"}}', _THERE, rows)
+    for name, other, rows in (
+        ("ended", "update THIS set dbt_valid_to = now() where id = 1", _CHANGED),
+        ("changed", "update THIS set dbt_scd_id = 'x' where id = 1", _CHANGED),
         (
-            f"{FEED}, cdc_sequence_by='at'",
-            [f"1, 'a', {day(1)}", f"1, 'b', {day(1)}"],
-            "different changes of one sequence: 1",
+            "added",
+            "insert into THIS select 3, 'z', 1, 'y', now(), now(), null",
+            (*_THERE, "3, 'a', 1"),
         ),
-        (
-            "strategy='timestamp', unique_key='id', updated_at='name', hard_deletes='invalidate'",
-            [f"1, 'a', {day(1)}"],
-            "name is of type string",
-        ),
-    ],
-)
-def test_bad_configuration_and_bad_rows(
-    project: Project, config: str, rows: list[str], expected: str
-) -> None:
-    project.write(snapshot(config))
-    load(project, *rows)
-    assert expected in refused(project)
-
-
-def test_what_stands_in_its_place(project: Project) -> None:
-    project.write(snapshot(CHECKED))
-    load(project, "1, 'a', 1")
-    project.sql("create view {schema}.s as select 1 as id")
-    run = project.dbt("snapshot", check=False)
-    assert "is a view, not a Delta table" in run.output
-    project.sql("drop view {schema}.s")
-    project.sql("create table {schema}.s using delta as select 1 as id")
-    assert "Snapshot target is missing configured columns" in refused(project)
-    project.sql("drop table {schema}.s")
-    take(project, "1, 'a', 1")
-    load(project, "1, 2, 1")
-    assert "Column name is int in the source and string in" in refused(project)
-    load(project, "1, 'a', 1", columns="id, name, dbt_valid_to")
-    assert "The source gives a column 'dbt_valid_to', which the snapshot adds itself" in refused(
-        project
     )
-    project.sql("insert into {schema}.s select * from {schema}.s")
-    load(project, "1, 'b', 1")
-    assert "has more than one open row of keys: 1" in refused(project)
+}
+
+# --- promises ----------------------------------------------------------------------------------
+
+# Whose promises stay, and whose change with the second run.
+PROMISED = {
+    "steady": _story(CHECKED, (f"1, 'a', {day(1)}",)),
+    "promised": _story(
+        CHECKED,
+        (f"1, 'a', {day(1)}",),
+        (f"1, 'a', {day(1)}",),
+        (f"cast(null as int), 'b', {day(1)}",),
+    ),
+    "contracted": _story(CHECKED, (f"1, 'a', {day(1)}",), (f"1, 1, {day(1)}",)),
+}
+for story in PROMISED.values():
+    story.sources = [text.replace("select *", "select id, name") for text in story.sources]
 
 
-def test_another_run_at_the_same_time(project: Project) -> None:
-    """The other one comes after the source was judged, and before the MERGE."""
-    between = """
-        {% macro spark__snapshot_hash_arguments(args) %}
-            {%- if execute and var('meanwhile', none) -%}
-                {%- do run_query(var('meanwhile')) -%}
-            {%- endif -%}
-            {{ return(dbt.spark__snapshot_hash_arguments(args)) }}
-        {% endmacro %}
-    """
-    project.write(snapshot(CHECKED) | {"macros/between.sql": between})
-    take(project, "1, 'a', 1", "2, 'a', 1")
-    table = f"{project.schema}.s"
-    changed = ["1, 'b', 1", "2, 'a', 1"]
-    added = ["1, 'a', 1", "2, 'a', 1", "3, 'a', 1"]
-    for rows, meanwhile in (
-        (changed, f"update {table} set dbt_valid_to = now() where id = 1"),
-        (changed, f"update {table} set dbt_scd_id = 'x' where id = 1"),
-        (added, f"insert into {table} select 3, 'z', 1, 'y', now(), now(), null"),
-    ):
-        load(project, *rows)
-        before = project.version("s")
-        run = project.dbt("snapshot", vars={"meanwhile": meanwhile}, check=False)
-        assert "was changed by another run at the same time. Nothing was written" in run.output
-        assert project.version("s") == before + 1
-        project.sql(f"restore table {{schema}}.s to version as of {before}")
-
-
-def test_promises(project: Project) -> None:
-    yml = """
-        snapshots:
-          - name: s
+def _promises(**texts: str) -> str:
+    entries = [
+        f"""
+          - name: {name}
             description: "{text}"
             config:
               contract: {{enforced: true}}
@@ -145,123 +146,212 @@ def test_promises(project: Project) -> None:
             columns:
               - {{name: id, data_type: int, constraints: [{{type: not_null}}]}}
               - {{name: name, data_type: string, description: "{text} name"}}
-              - {{name: dbt_valid_to, data_type: timestamp, description: end}}
-    """
-    select = "select id, name from {{ target.schema }}.source"
-    project.write(snapshot(CHECKED, select) | {"snapshots/s.yml": yml.format(text="first")})
-    take(project, f"1, 'a', {day(1)}")
-    assert project.version("s") == 0
-    expected = {"": "first", "name": "first name", "dbt_valid_to": "end"}
-    assert {k: v for k, v in described(project, "s").items() if v} == expected
-    assert properties(project, "s")["mine"] == "first"
-    assert project.sql("describe detail {schema}.s")[0].clusteringColumns == ["id"]
-    project.write({"snapshots/s.yml": yml.format(text="second")})
-    take(project, f"1, 'a', {day(1)}")
-    assert described(project, "s")[""] == "second"
-    load(project, f"cast(null as int), 'b', {day(1)}")
-    assert "not_null_id" in project.dbt("snapshot", check=False).output
-    project.write(snapshot(CHECKED, "select id, id as name from {{ target.schema }}.source"))
-    load(project, f"1, 'a', {day(1)}")
-    assert (
-        "This model has an enforced contract that failed"
-        in project.dbt("snapshot", check=False).output
+              - {{name: dbt_valid_to, data_type: timestamp, description: end}}"""
+        for name, text in texts.items()
+    ]
+    return "snapshots:" + "".join(entries)
+
+
+# Of dbt-databricks.
+OTHERS = {
+    "databricks": _story(
+        f"{TIMED}, hard_deletes='new_record'",
+        *((f"{id}, '{name}', {day(1)}",) for id, name in ((1, "a"), (2, "b"), (1, "a"))),
     )
+}
 
 
-@pytest.fixture
-def stock(new_project: Callable[..., Project]) -> Project:
-    """A project without this package, whose snapshots are dbt-spark's own."""
-    project = new_project("stock")
+@pytest.fixture(scope="module")
+def told(new_shared_project: Callable[[str], Project]) -> Told:
+    project = new_shared_project("promises")
+    project.write({"macros/between.sql": BETWEEN})
+    project.sql("create schema {schema}")
+    stories = {f"bad_{n}": _story(config, rows) for n, (config, rows, _) in enumerate(BAD)}
+
+    def between(step: int) -> None:
+        texts = {"steady": "first", "promised": "first" if step == 0 else "second"}
+        project.write({"snapshots/s.yml": _promises(**texts, contracted="")})
+        if step == 0:
+            project.sql("create view {schema}.is_view as select 1 as id")
+            project.sql("create table {schema}.is_foreign using delta as select 1 as id")
+        if step == 1:
+            project.sql("insert into {schema}.is_open_twice select * from {schema}.is_open_twice")
+            # Its dbt_is_deleted is a boolean.
+            project.sql(
+                "create or replace table {schema}.databricks using delta as "
+                "select * except (dbt_is_deleted), false as dbt_is_deleted from {schema}.databricks"
+            )
+
+    return Told(project, {**stories, **TWICE, **PLACE, **MEANWHILE, **PROMISED, **OTHERS}, between)
+
+
+def _refused(told: Told, name: str, run: int = -1) -> str:
+    """The one line by which a run failed, leaving the table as it was."""
+    found = told.stories[name].runs[run]
+    assert found.status == "error", found
+    assert found.after == found.before, found
+    return [line.strip() for line in found.message.splitlines()][1]
+
+
+def test_nothing_is_left_beside(told: Told) -> None:
+    refused = [f"bad_{n}" for n in range(len(BAD))]
+    found = set(tables.names(told.project))
+    staged = {name for name in found if "__dbt_" in name}
+    assert found - staged == set(told.stories) - set(refused)
+    # Only a MERGE that fails leaves what was staged to the next run.
+    assert {name.partition("__dbt_")[0] for name in staged} <= {*MEANWHILE, "promised"}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_keys_that_come_twice(told: Told, name: str) -> None:
+    """Also where one of the two rows is no change."""
+    assert _refused(told, name, 0) == (
+        f"The source of snapshot `{told.project.schema}`.`{name}` has duplicate keys: 1, the first "
+        '{"id":2}. Nothing was written. Make it give one row per key.'
+    )
+    first, taken, _ = told.stories[name].runs
+    assert (first.after, taken.status, taken.after) == (None, "success", 0)
+    assert "duplicate keys: 1" in _refused(told, name, 2)
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_bad_configuration_and_bad_rows(told: Told, number: int) -> None:
+    assert BAD[number][2] in _refused(told, f"bad_{number}")
+
+
+@pytest.mark.parametrize("name", PLACE)
+def test_what_stands_in_its_place(told: Told, name: str) -> None:
+    assert _PLACE[name][0] in _refused(told, name)
+    if name == "is_view":
+        assert told.project.rows(name) == [{"id": 1}]
+    elif name != "is_foreign":
+        assert told.stories[name].runs[0].status == "success"
+
+
+@pytest.mark.parametrize("name", MEANWHILE)
+def test_another_run_at_the_same_time(told: Told, name: str) -> None:
+    first, second = told.stories[name].runs
+    assert (first.status, first.after) == ("success", 0)
+    assert second.status == "error"
+    assert "was changed by another run at the same time. Nothing was written" in second.message
+    # The commit of the other one.
+    assert (second.before, second.after) == (0, 1)
+
+
+def test_promises(told: Told) -> None:
+    assert told["steady"].versions == [0]
+    expected = {"": "first", "name": "first name", "dbt_valid_to": "end"}
+    assert {k: v for k, v in described(told.project, "steady").items() if v} == expected
+    assert properties(told.project, "steady")["mine"] == "first"
+    assert told.project.sql("describe detail {schema}.steady")[0].clusteringColumns == ["id"]
+    first, second, _ = told.stories["promised"].runs
+    assert (first.status, first.after, second.status) == ("success", 0, "success")
+    assert described(told.project, "promised")[""] == "second"
+    assert "not_null_id" in told.stories["promised"].runs[2].message
+    assert told.stories["promised"].runs[2].status == "error"
+    assert "This model has an enforced contract that failed" in (
+        told.stories["contracted"].runs[1].message
+    )
+    assert told.stories["contracted"].runs[0].status == "success"
+
+
+def test_a_history_of_dbt_databricks_goes_on(told: Told) -> None:
+    assert told.history("databricks", "id, dbt_valid_to, dbt_is_deleted") == [
+        (1, "run", False), (1, "run", True), (1, None, False), (2, "run", False), (2, None, True),
+    ]  # fmt: skip
+
+
+# --- histories of dbt-spark --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stock(new_shared_project: Callable[[str], Project]) -> tuple[Project, Invocation]:
+    """A project whose snapshots dbt-spark took twice, now with this package; the second run."""
+    project = new_shared_project("stock")
+    wrappers = "macros/materializations.sql"
     project.configure(dispatch=[])
-    project.write({"macros/materializations.sql": None})
-    return project
-
-
-def _ours(project: Project) -> None:
-    from tests.functional import harness
-
+    project.write({wrappers: None})
+    kept = f"{CHECKED}, hard_deletes='new_record'"
+    snapshots = {
+        "two_keys": "strategy='timestamp', unique_key=['id', 'name'], updated_at='at', "
+        "hard_deletes='invalidate'",
+        "s": kept,
+        "mapped": f"{kept}, tblproperties={{'delta.columnMapping.mode': 'name'}}",
+    }
+    for rows in ((ONE, f"2, 'b', {day(1)}"), (ONE,)):
+        for name, config in snapshots.items():
+            project.write(snapshot(config, values(*rows), name))
+        run = project.dbt("snapshot", check=False)
     project.configure(
         dispatch=[{"macro_namespace": "dbt", "search_order": ["consumer", "dbt_delta", "dbt"]}]
     )
-    project.write({"macros/materializations.sql": harness.materialization_wrappers()})
+    project.write({wrappers: harness.materialization_wrappers()})
+    project.write(snapshot(snapshots["two_keys"], values(f"1, 'a', {day(4)}"), "two_keys"))
+    return project, run
 
 
-def test_a_history_of_dbt_spark_goes_on(stock: Project) -> None:
+def _repair(name: str, **arguments: bool) -> Call:
+    return "repair_snapshot", {"snapshot": name, **arguments}
+
+
+def test_a_history_of_dbt_spark_goes_on(stock: tuple[Project, Invocation]) -> None:
     """With two keys its second run fails, and leaves helper columns in the table."""
-    keyed = "strategy='timestamp', unique_key=['id', 'name'], updated_at='at'"
-    stock.write(snapshot(f"{keyed}, hard_deletes='invalidate'"))
-    take(stock, f"1, 'a', {day(1)}", f"2, 'b', {day(1)}")
-    assert "AMBIGUOUS_REFERENCE" in stock.dbt("snapshot", check=False).output
-    assert "dbt_unique_key_2" in stock.rows("s")[0]
-    _ours(stock)
-    take(stock, f"1, 'a', {day(4)}")
-    assert history(stock, SPAN) == [(1, "a", 1, 4), (1, "a", 4, None), (2, "b", 1, "run")]
-    stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: s, dry_run: false}")
-    assert "dbt_unique_key_2" not in stock.rows("s")[0]
-    assert len(stock.rows("s")) == 3
+    project, run = stock
+    assert "AMBIGUOUS_REFERENCE" in run.result("two_keys").message
+    assert "dbt_unique_key_2" in project.rows("two_keys")[0]
+    project.dbt("snapshot", "-s", "two_keys")
+    assert history(project, SPAN, "two_keys") == [
+        (1, "a", 1, 4), (1, "a", 4, None), (2, "b", 1, "run"),
+    ]  # fmt: skip
+    operations(project, _repair("two_keys", dry_run=False))
+    rows = project.rows("two_keys")
+    assert "dbt_unique_key_2" not in rows[0]
+    assert len(rows) == 3
 
 
-def test_repairs_what_dbt_spark_left(stock: Project) -> None:
-    keyed = f"{CHECKED}, hard_deletes='new_record'"
-    stock.write(
-        snapshot(keyed)
-        | snapshot(f"{keyed}, tblproperties={{'delta.columnMapping.mode': 'name'}}", name="m")
-    )
-    take(stock, f"1, 'a', {day(1)}", f"2, 'b', {day(1)}")
-    take(stock, f"1, 'a', {day(1)}")
-    assert [r.id for r in stock.sql("select id from {schema}.s where dbt_is_deleted = 'True'")] == [
-        None
-    ]
-    for name in "sm":
-        stock.sql(f"alter table {{schema}}.{name} add columns (dbt_unique_key_1 int)")
-    stock.sql("comment on table {schema}.s is 'mine'")
-    stock.sql("alter table {schema}.s alter column name comment 'a name'")
-    stock.sql("alter table {schema}.s set tblproperties ('own' = 'x')")
-    stock.sql("alter table {schema}.s add constraint positive check (id > 0 or id is null)")
-    _ours(stock)
-    version = stock.version("s")
-    arguments = "{snapshot: s}"
-    told = stock.dbt("run-operation", "repair_snapshot", "--args", arguments)
-    assert "1 deletion rows of" in told.output
-    assert "loses the helper columns dbt_unique_key_1." in told.output
-    assert stock.version("s") == version
-    rows = stock.rows("s")
-    stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: s, dry_run: false}")
-    assert stock.version("s") == version + 2
+def test_repairs_what_dbt_spark_left(stock: tuple[Project, Invocation]) -> None:
+    project, run = stock
+    assert {run.result(name).status for name in ("s", "mapped")} == {"success"}
+    assert [row["id"] for row in project.rows("s") if row["dbt_is_deleted"] == "True"] == [None]
+    for name in ("s", "mapped"):
+        project.sql(f"alter table {{schema}}.{name} add columns (dbt_unique_key_1 int)")
+    project.sql("comment on table {schema}.s is 'mine'")
+    project.sql("alter table {schema}.s alter column name comment 'a name'")
+    project.sql("alter table {schema}.s set tblproperties ('own' = 'x')")
+    project.sql("alter table {schema}.s add constraint positive check (id > 0 or id is null)")
+    version = tables.version(project, "s")
+    # What it would do is said where nothing else is asked for.
+    told = operations(project, _repair("s")).output
+    assert "1 deletion rows of" in told
+    assert "loses the helper columns dbt_unique_key_1." in told
+    assert tables.version(project, "s") == version
+    rows = project.rows("s")
+    told = operations(
+        project,
+        *(_repair("s", dry_run=False), _repair("mapped", dry_run=False), _repair("s")),
+        _repair("x"),
+        check=False,
+    ).output
+    assert tables.version(project, "s") == version + 2
     kept = [{k: v for k, v in row.items() if "unique_key" not in k} for row in rows]
     kept = [
         row | {"id": 2, "name": "b", "at": kept[-1]["at"]} if row["id"] is None else row
         for row in kept
     ]
-    assert sorted(map(str, stock.rows("s"))) == sorted(map(str, kept))
-    assert described(stock, "s")[""] == "mine"
-    assert described(stock, "s")["name"] == "a name"
+    assert sorted(map(str, project.rows("s"))) == sorted(map(str, kept))
+    comments = described(project, "s")
+    assert (comments[""], comments["name"]) == ("mine", "a name")
     assert {"own": "x", "delta.constraints.positive": "id > 0 or id is null"}.items() <= properties(
-        stock, "s"
+        project, "s"
     ).items()
-    stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: m, dry_run: false}")
-    assert [h["operation"] for h in stock.history("m")[:2]] == ["DROP COLUMNS", "MERGE"]
-    assert len([row for row in stock.rows("m") if row["id"] == 2]) == 2
-    again = stock.dbt("run-operation", "repair_snapshot", "--args", arguments)
-    assert "needs no repair" in again.output
-    missing = stock.dbt("run-operation", "repair_snapshot", "--args", "{snapshot: x}", check=False)
-    assert "there is no snapshot 'x' in the project. Its snapshots are m, s." in missing.output
+    assert tables.operations(project, "mapped")[-2:] == ["MERGE", "DROP COLUMNS"]
+    assert len([row for row in project.rows("mapped") if row["id"] == 2]) == 2
+    assert "needs no repair" in told
+    missing = "there is no snapshot 'x' in the project. Its snapshots are mapped, s, two_keys."
+    assert missing in told
 
 
-def test_a_history_of_dbt_databricks_goes_on(project: Project) -> None:
-    """Its dbt_is_deleted is a boolean."""
-    project.write(snapshot(f"{TIMED}, hard_deletes='new_record'"))
-    take(project, f"1, 'a', {day(1)}")
-    project.sql(
-        "create or replace table {schema}.s using delta as select * except (dbt_is_deleted), "
-        "false as dbt_is_deleted from {schema}.s"
-    )
-    take(project, f"2, 'b', {day(1)}")
-    take(project, f"1, 'a', {day(1)}")
-    rows: list[tuple[Any, ...]] = history(project, "id, dbt_valid_to, dbt_is_deleted")
-    assert rows == [
-        (1, "run", False), (1, "run", True), (1, None, False), (2, "run", False), (2, None, True),
-    ]  # fmt: skip
+# --- the test scd2_valid -----------------------------------------------------------------------
 
 
 def test_scd2_valid_names_what_is_broken(project: Project) -> None:
@@ -282,27 +372,41 @@ def test_scd2_valid_names_what_is_broken(project: Project) -> None:
         "unidentified": "scd_id is null or not unique",
         "gap": "ends, and no row follows",
     }
-    models, tests = {}, []
-    for name, values in rows.items():
-        texts = [f"('{k}', {_int(f)}, {_int(t)}, '{i}')" for k, f, t, i in values]
-        models[f"models/{name}.sql"] = (
-            "select * from values " + ", ".join(texts)
-            + " as t(id, dbt_valid_from, dbt_valid_to, dbt_scd_id)"
-        )  # fmt: skip
-        gaps = ", allow_gaps: false" if name == "gap" else ""
-        tests.append(
+
+    def model(*names: str) -> str:
+        columns = "name, id, dbt_valid_from, dbt_valid_to, dbt_scd_id"
+        texts = [
+            f"'{name}', '{k}', {_int(f)}, {_int(t)}, '{name} {i}'"
+            for name in names
+            for k, f, t, i in rows[name]
+        ]
+        return values(*texts, columns=columns)
+
+    def entry(name: str, gaps: str) -> str:
+        arguments = f"{{unique_key: [name, id]{gaps}}}"
+        return (
             f"  - {{name: {name}, data_tests: [{{dbt_delta.scd2_valid: "
-            f"{{arguments: {{unique_key: id{gaps}}}, config: {{store_failures: true}}}}}}]}}\n"
+            f"{{arguments: {arguments}, config: {{store_failures: true}}}}}}]}}\n"
         )
-    project.write(models | {"models/s.yml": "models:\n" + "".join(tests)})
-    project.dbt("run")
-    run = project.dbt("test", check=False)
-    status = {r.node.attached_node.split(".")[-1]: r for r in run.results}
-    assert status.pop("fine").status == "pass"
-    assert {r.status for r in status.values()} == {"fail"}
-    for name, result in status.items():
-        found = project.sql(f"select problem from {result.node.relation_name}")
-        assert problems[name] in {row.problem for row in found}, name
+
+    project.write(
+        {
+            "models/histories.sql": model(*(name for name in rows if name != "gap")),
+            "models/gapless.sql": model("gap"),
+            "models/s.yml": "models:\n"
+            + entry("histories", "")
+            + entry("gapless", ", allow_gaps: false"),
+        }
+    )
+    run = project.dbt("build", check=False)
+    tests = [r for r in run.results if r.node.resource_type == "test"]
+    assert [result.status for result in tests] == ["fail", "fail"]
+    found = {
+        (row.key_1, row.problem)
+        for result in tests
+        for row in project.sql(f"select * from {result.node.relation_name}")
+    }
+    assert found == set(problems.items())
 
 
 def _int(value: int | None) -> str:

@@ -1,122 +1,115 @@
 """history, as_of and changes: what they show, in the terminal and in models."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
-from tests.functional.harness import Project
+from tests.functional.harness import Invocation, Project
+from tests.functional.operations import operations
 
 MODELS = {
     "models/a.sql": (
-        "{{ config(materialized='incremental', unique_key='id', tblproperties="
-        "{'delta.enableChangeDataFeed': var('feed', 'false')}) }}"
+        "{{ config(materialized='incremental', unique_key='id') }}"
         " select int(id) as id, 'x{{ var('step') }}' as name from range({{ var('step') }})"
     ),
     "models/b.sql": "{{ config(materialized='table') }} select * from {{ ref('a') }}",
     "models/v.sql": "select 1 as id",
+    "models/never_built.sql": "{{ config(materialized='table') }} select 1 as id",
 }
+STEP = {"step": 3}
 
 
-def _run(project: Project, step: int, *select: str, feed: str = "false") -> None:
-    project.dbt("run", *(["-s", *select] if select else []), vars={"step": step, "feed": feed})
-
-
-def test_history_of_a_model_and_of_a_run(project: Project) -> None:
+@pytest.fixture(scope="module")
+def shared(new_shared_project: Callable[[str], Project]) -> Project:
+    project = new_shared_project("history")
     project.write(MODELS)
-    _run(project, 1)
-    _run(project, 3, "a")
-    project.sql("delete from {schema}.a where id = 2")
-    project.sql("optimize {schema}.a")
-    variables = {"step": 3}
-    lines = project.dbt("run-operation", "history", "--args", "{model: a}", vars=variables)
-    shown = [line for line in lines.output.splitlines() if "MERGE" in line or "DELETE" in line]
-    assert len(shown) >= 2
-    assert "model.consumer.a" in next(line for line in shown if "MERGE" in line)
-    assert "consumer" not in next(line for line in shown if "DELETE" in line)
+    return project
 
-    def found(arguments: str) -> list[dict[str, object]]:
-        run = project.dbt(
-            "--quiet", "run-operation", "history", "--args", arguments, vars=variables
-        )
-        return json.loads(run.printed)
 
-    commits = {line["version"]: line for line in found("{model: a, output: json}")}
+def test_history_of_a_model_and_of_a_run(shared: Project) -> None:
+    built = shared.dbt("run", "-s", "a", "b", "v", vars={"step": 1})
+    first = next(event.info.invocation_id for event in built.events)
+    shared.dbt("run", "-s", "a", vars=STEP)
+    shared.sql("delete from {schema}.a where id = 2")
+    shared.sql("optimize {schema}.a")
+    as_json = {"output": "json"}
+    shown = operations(
+        shared,
+        ("history", {"model": "a", **as_json}),
+        ("history", {"model": "a", **as_json, "limit": 2}),
+        ("history", {"run": "last", **as_json}),
+        ("history", {"run": first[:13], **as_json}),
+        ("history", {"model": "a"}),
+        vars=STEP,
+    ).printed.splitlines()
+    all_commits, newest, last, of_first = (json.loads(line) for line in shown[:4])
+    commits = {line["version"]: line for line in all_commits}
     assert {v: line["operation"] for v, line in commits.items()}[0] == "CREATE TABLE AS SELECT"
     assert (commits[1]["inserted"], commits[1]["updated"]) == (2, 1)
     assert commits[2]["deleted"] == 1
-    assert len(found("{model: a, output: json, limit: 2}")) == 2
-    last = found("{run: last, output: json}")
-    assert [(line["table"], line["version"]) for line in last] == [(f"{project.schema}.a", 1)]
-    first = str(commits[0]["run"])
-    assert {line["node"] for line in found(f"{{run: '{first[:13]}', output: json}}")} == {
-        "model.consumer.a", "model.consumer.b",
-    }  # fmt: skip
+    assert len(newest) == 2
+    assert [(line["table"], line["version"]) for line in last] == [(f"{shared.schema}.a", 1)]
+    assert {line["node"] for line in of_first} == {"model.consumer.a", "model.consumer.b"}
+    assert {line["run"] for line in of_first} == {first}
+    assert "model.consumer.a" in next(line for line in shown[4:] if "MERGE" in line)
+    assert "consumer" not in next(line for line in shown[4:] if "DELETE" in line)
 
 
-REFUSED = [
-    ("{}", "history has model None and run None: give one of them"),
-    ("{model: a, output: xml}", "history has output 'xml'. It is one of text, json."),
-    ("{model: nope}", "history: there is no model, seed or snapshot 'nope'. Give one of a, b"),
-    ("{model: a}", "is not in the catalog; only a Delta table has versions"),
-    ("{run: 12ab}", "this project has no commit of run '12ab'."),
-]
-
-
-def test_history_says_what_is_wrong(project: Project) -> None:
-    project.write(MODELS)
-    for arguments, said in REFUSED:
-        run = project.dbt(
-            "run-operation", "history", "--args", arguments, vars={"step": 1}, check=False
-        )
-        assert not run.success, arguments
-        assert said in run.output
-
-
-@pytest.mark.parametrize("feed", ["false", "true"])
-def test_versions_in_models(project: Project, feed: str) -> None:
-    project.write(
-        MODELS
-        | {
-            "models/first.sql": "select * from {{ dbt_delta.as_of(ref('a'), version=0) }}",
-            "models/changed.sql": (
-                "{{ config(materialized='table') }} {{ dbt_delta.changes(ref('a'), 0) }}"
-            ),
-            "models/second.sql": (
-                "{{ config(materialized='table') }} {{ dbt_delta.changes(ref('a'), 1, 2) }}"
-            ),
-        }
+def test_history_says_what_is_wrong(shared: Project) -> None:
+    refused = shared.dbt(
+        *("run-operation", "history", "--args", "{model: never_built}"), vars=STEP, check=False
     )
-    for step in (1, 2, 2):
-        _run(project, step, "a", feed=feed)
-    project.sql("delete from {schema}.a where id = 0")
-    _run(project, 2, "first", "changed", "second", feed=feed)
-    assert [row["name"] for row in project.rows("first")] == ["x1"]
-    rows = project.sql("select id, name, _change_type from {schema}.changed")
+    assert not refused.success
+    assert "is not in the catalog; only a Delta table has versions" in refused.output
+
+
+KINDS = {"fed": "true", "plain": "false"}
+IN_MODELS = {
+    "first": "select * from {{ dbt_delta.as_of(RELATION, version=0) }}",
+    "changed": "{{ config(materialized='table') }} {{ dbt_delta.changes(RELATION, 0) }}",
+    "second": "{{ dbt_delta.changes(RELATION, 1, 2) }}",
+    "broken": "{{ dbt_delta.changes(RELATION, 5) }}",
+}
+
+
+@pytest.fixture(scope="module")
+def read(shared: Project) -> Invocation:
+    """A run of models that read versions of tables, with and without a change feed.
+
+    Version 0 has a row, 1 another value of it and one row more, 2 the same rows written again,
+    3 not the first one.
+    """
+    shared.sql("create schema if not exists {schema}")
+    for kind, feed in KINDS.items():
+        for statement in (
+            "create table {name} using delta tblproperties"
+            f" ('delta.enableChangeDataFeed' = '{feed}') as select 0 as id, 'x1' as name",
+            "merge into {name} as t using (select int(id) as id, 'x2' as name from range(2)) as s"
+            " on t.id = s.id when matched then update set * when not matched then insert *",
+            "update {name} set name = 'x2'",
+            "delete from {name} where id = 0",
+        ):
+            shared.sql(statement.replace("{name}", shared.relation(kind)))
+        relation = f"api.Relation.create(schema=target.schema, identifier='{kind}')"
+        for name, text in IN_MODELS.items():
+            shared.write({f"models/{kind}_{name}.sql": text.replace("RELATION", relation)})
+    return shared.dbt("run", "-s", *(f"{kind}_*" for kind in KINDS), vars=STEP, check=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_versions_in_models(shared: Project, read: Invocation, kind: str) -> None:
+    assert [row["name"] for row in shared.rows(f"{kind}_first")] == ["x1"]
+    rows = shared.sql(f"select id, name, _change_type from {{schema}}.{kind}_changed")
     ends = {(r.id, r.name, r._change_type.removesuffix("_preimage")) for r in rows}
-    assert (0, "x1", "delete" if feed == "false" else "update") in ends
+    assert (0, "x1", "update" if kind == "fed" else "delete") in ends
     assert (1, "x2", "insert") in ends
-    kinds = {row["_change_type"] for row in project.rows("second")}
-    if feed == "true":
-        # The second run of step 2 wrote the same rows again.
-        assert kinds == {"update_preimage", "update_postimage"}
-    else:
-        assert kinds == set()
+    kinds = {row["_change_type"] for row in shared.rows(f"{kind}_second")}
+    # Version 2 has the same rows again.
+    assert kinds == ({"update_preimage", "update_postimage"} if kind == "fed" else set())
 
 
-NO_VERSIONS = [
-    ("as_of(this)", "has version None and timestamp None: give one of them"),
-    ("as_of(this, version=1, timestamp='2024-01-01')", "give one of them"),
-    ("as_of(this, version='-1')", "has version '-1': a version is 0 or a whole number above"),
-    ("changes(ref('a'), 3)", "goes from version 3 to 0; its newest version is 0"),
-    ("changes(ref('a'), 'x')", "has from_version 'x': a version is 0 or a whole number"),
-]
-
-
-def test_versions_that_cannot_be(project: Project) -> None:
-    project.write(MODELS)
-    _run(project, 1, "a")
-    for call, said in NO_VERSIONS:
-        broken = f"-- {{{{ ref('a') }}}}\nselect * from {{{{ dbt_delta.{call} }}}}"
-        project.write({"models/broken.sql": broken})
-        run = project.dbt("run", "-s", "broken", vars={"step": 1}, check=False)
-        assert said in run.output
+def test_versions_that_cannot_be(read: Invocation) -> None:
+    failed = {result.node.name for result in read.results if result.status != "success"}
+    assert failed == {f"{kind}_broken" for kind in KINDS}
+    assert read.output.count("goes from version 5 to 3; its newest version is 3") >= len(KINDS)

@@ -1,78 +1,102 @@
 """restore: a table as it was, with what others rely on as it is."""
 
+import shutil
+from collections.abc import Callable
+
 import pytest
 
+from tests.functional import tables
 from tests.functional.harness import Invocation, Project
+from tests.functional.operations import operations
 
 MODEL = {
     "models/a.sql": (
         "{{ config(materialized='table', tblproperties={'delta.logRetentionDuration':"
-        " 'interval ' ~ (30 + var('step')) ~ ' days', 'of_step': var('step')}) }}"
+        " 'interval ' ~ (30 + var('step')) ~ ' days', 'of_step': var('step'),"
+        " 'delta.enableChangeDataFeed': var('step') == 3}) }}"
         " select {{ var('step') }} as id{% if var('step') > 1 %}, 'x' as more{% endif %}"
     )
 }
+VARS = {"step": 3}
 
 
-@pytest.fixture
-def built(project: Project) -> Project:
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> Project:
+    """Model a: version 0 has id 1 and a column less, version 1 id 2, version 2 id 3."""
+    project = new_shared_project("restored")
     project.write(MODEL)
     for step in (1, 2, 3):
         project.dbt("run", vars={"step": step})
     return project
 
 
-def _restore(project: Project, arguments: str, check: bool = True) -> Invocation:
-    return project.dbt(
-        "run-operation", "restore", "--args", arguments, vars={"step": 3}, check=check
-    )
+def _copy(project: Project, name: str) -> str:
+    """Another table with the files and versions of model a."""
+    folder = project.warehouse / name
+    shutil.copytree(project.warehouse / "a", folder)
+    project.sql(f"create table {{schema}}.{name} using delta location '{folder}'")
+    return f"{project.schema}.{name}"
 
 
-@pytest.mark.parametrize(("to", "found"), [("0", 1), ("previous", 2), ("'run:last'", 2), ("1", 2)])
-def test_a_table_is_what_it_was(built: Project, to: str, found: int) -> None:
-    planned = _restore(built, f"{{model: a, to: {to}, dry_run: true}}")
-    assert "Dry run: nothing was changed." in planned.output
-    assert ("column - more" in planned.output) == (found == 1)
-    assert built.version("a") == 2
-    _restore(built, f"{{model: a, to: {to}}}")
-    (row,) = built.rows("a")
-    assert (row["id"], "more" in row) == (found, found > 1)
-    history = built.history("a")
-    assert history[1]["operation"] == "RESTORE"
-    assert '"dbt_node_id": "macro_restore"' in history[1]["userMetadata"]
-    properties = {r.key: r.value for r in built.sql("show tblproperties {schema}.a")}
-    assert properties["of_step"] == str(found)
-    assert properties["delta.logRetentionDuration"] == "interval 33 days"
+def _restore(project: Project, arguments: str) -> Invocation:
+    return project.dbt("run-operation", "restore", "--args", arguments, vars=VARS, check=False)
 
 
-def test_a_time_is_a_version(built: Project) -> None:
-    times = [str(commit["timestamp"]) for commit in built.history("a")]
-    _restore(built, f"{{model: {built.schema}.a, to: '{times[1]}'}}")
-    assert [row["id"] for row in built.rows("a")] == [2]
+def test_a_table_is_what_it_was(built: Project) -> None:
+    # The time of version 1; Delta tells it by the file of the commit.
+    at = str(built.history("a")[1]["timestamp"])
+    found = {"0": 1, "1": 2, "previous": 2, "run:last": 2, at: 2}
+    names = [f"to_{n}" for n in range(len(found))]
+    calls = [
+        ("restore", {"model": _copy(built, name), "to": to})
+        for name, to in zip(names, found, strict=True)
+    ]
+    planned = operations(
+        built,
+        *[(macro, {**arguments, "dry_run": True}) for macro, arguments in calls],
+        ("restore", {"model": "a", "to": 2}),
+        vars=VARS,
+    ).printed
+    assert planned.count("Dry run: nothing was changed.") == len(calls)
+    # Of those versions one has not the column.
+    assert planned.count("column - more") == 1
+    assert "is at version 2 already" in planned
+    assert set(tables.versions(built, ["a", *names]).values()) == {2}
+
+    operations(built, *calls, vars=VARS)
+    for name, (to, id) in zip(names, found.items(), strict=True):
+        (row,) = built.rows(name)
+        assert (row["id"], "more" in row) == (id, id > 1), to
+        assert [c["operation"] for c in tables.commits(built, name)[3:]] == [
+            "RESTORE",
+            "SET TBLPROPERTIES",
+        ]
+        properties = tables.metadata(built, name)["configuration"]
+        assert properties["of_step"] == str(id), to
+        # What feeds and later restores rely on is as it was today.
+        assert properties["delta.logRetentionDuration"] == "interval 33 days"
+        assert properties["delta.enableChangeDataFeed"] == "true"
 
 
-REFUSED = [
-    ("{model: a, to: 7}", "restore: to is 7: `SCHEMA`.`a` has versions 0 to 2."),
-    ("{model: a, to: soon}", "restore: to is 'soon'. Give a version, a time such as"),
-    ("{model: a, to: '2001-01-01'}", "before the oldest version of `SCHEMA`.`a`"),
-    ("{model: a, to: 'run:none'}", "`SCHEMA`.`a` has no commit of run 'none'."),
-    ("{model: b, to: 1}", "there is no model, seed or snapshot 'b'. Give one of a,"),
-]
+def test_a_restore_is_tagged(built: Project) -> None:
+    tagged = _copy(built, "tagged")
+    assert _restore(built, f"{{model: {tagged}, to: 1}}").success
+    assert '"dbt_node_id": "macro_restore"' in tables.commits(built, "tagged")[3]["userMetadata"]
 
 
 def test_what_cannot_be_is_refused(built: Project) -> None:
-    for arguments, said in REFUSED:
-        refused = _restore(built, arguments, check=False)
-        assert not refused.success, arguments
-        assert said.replace("SCHEMA", built.schema) in refused.output
-        assert built.version("a") == 2
-    same = _restore(built, "{model: a, to: 2}")
-    assert "is at version 2 already" in same.output
+    refused = _restore(built, "{model: a, to: 7}")
+    assert not refused.success
+    assert f"restore: to is 7: `{built.schema}`.`a` has versions 0 to 2." in refused.output
+    assert tables.version(built, "a") == 2
 
 
 def test_lost_files_are_found_before_anything_is_changed(built: Project) -> None:
-    old = built.sql("select distinct _metadata.file_name from {schema}.a version as of 0")
-    (built.warehouse / "a" / old[0].file_name).unlink()
-    refused = _restore(built, "{model: a, to: 0}", check=False)
+    lost = _copy(built, "lost")
+    old = built.sql("select distinct _metadata.file_name from {schema}.lost version as of 0")
+    (built.warehouse / "lost" / old[0].file_name).unlink()
+    refused = _restore(built, f"{{model: {lost}, to: 0}}")
+    assert not refused.success
     assert "version 0 of" in refused.output
     assert "has lost data files, most likely to VACUUM." in refused.output
-    assert built.version("a") == 2
+    assert tables.version(built, "lost") == 2

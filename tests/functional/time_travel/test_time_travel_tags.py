@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.functional import tables
 from tests.functional.harness import Project, session
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
@@ -62,6 +63,6 @@ def test_every_commit_is_tagged(project: Project) -> None:
 
 
 def _tags(project: Project, name: str) -> list[dict[str, Any] | None]:
-    """What each commit says, newest first; None where it says nothing."""
-    texts = [commit["userMetadata"] for commit in project.history(name)]
+    """What each commit says; None where it says nothing."""
+    texts = [commit.get("userMetadata") for commit in tables.commits(project, name)]
     return [json.loads(text) if text else None for text in texts]

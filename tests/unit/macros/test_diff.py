@@ -1,6 +1,7 @@
 """What a diff compares, and how its reports read."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,3 +98,63 @@ def test_markdown_fits_in_a_comment(macros) -> None:
     text = macros(tojson=json.dumps)._diff_markdown([{**REPORT, "samples": [sample] * 40}] * 3)
     assert 60_000 < len(text) <= 65_000
     assert text.endswith(" lines more")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"model": "a", "a": "x.y", "b": "x.z"},
+        {"a": "x.y"},
+        {"schema_b": "x"},
+        {"model": "a", "schema_a": "x", "schema_b": "y"},
+    ],
+)
+def test_a_diff_is_of_two_versions_relations_or_schemas(macros, arguments: dict[str, str]) -> None:
+    said = "diff takes one of {model: orders, from: previous}"
+    with pytest.raises(CompilationError, match=said):
+        macros().diff(**arguments)
+
+
+def test_outputs_of_a_diff(macros) -> None:
+    with pytest.raises(CompilationError, match=r"diff has output 'xml'. It is one of text, json"):
+        macros().diff(model="a", output="xml")
+
+
+def test_a_relation_to_diff_is_in_the_catalog(macros) -> None:
+    package = macros()
+    package._relation_named = lambda name, macro: SimpleNamespace(schema="x", identifier=name)
+    package._is_there = lambda relation, schemas: relation.identifier == "y"
+    package._schemas = lambda: ["x"]
+    assert package._relation_to_diff("y").identifier == "y"
+    with pytest.raises(CompilationError, match=r"diff: `x`.`z` is not in the catalog"):
+        package._relation_to_diff("z")
+
+
+@pytest.mark.parametrize(
+    ("key", "excluded", "tolerance", "said"),
+    [
+        ("nope", [], {}, "unique_key names 'nope', which is no column of both sides"),
+        ("late", [], {}, "unique_key names 'late', which is no column of both sides"),
+        ([], ["nope"], {}, "exclude_columns names 'nope', which is no column"),
+        ("id", [], {"nope": 1}, "tolerance names 'nope', which is no column"),
+        (None, [], {"id": 1}, "tolerance needs unique_key"),
+        (None, ["id", "name"], {}, "No column to compare"),
+    ],
+)
+def test_columns_that_cannot_be_compared(
+    macros, key: Any, excluded: list[str], tolerance: dict[str, int], said: str
+) -> None:
+    columns = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
+    package = macros()
+    package._columns_of_both = lambda *texts: (
+        columns, [*columns, {"name": "late", "type": "date"}],
+    )  # fmt: skip
+    with pytest.raises(CompilationError, match=said):
+        package._comparison("before", "after", key, excluded, tolerance)
+
+
+def test_a_tolerance_is_for_numbers(macros) -> None:
+    column = {"name": "name", "type": "string", "tolerance": {"absolute": 1}}
+    with pytest.raises(CompilationError, match="names 'name', which is a string; it is for num"):
+        macros()._is_same(column)

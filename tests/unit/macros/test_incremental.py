@@ -69,6 +69,7 @@ def test_defaults(macros) -> None:
         ({"duplicate_keys": "latest", "unique_key": "id"}, "duplicate_keys_order_by"),
         ({"duplicate_keys": "error"}, "need unique_key"),
         ({"null_keys": "error"}, "need unique_key"),
+        ({"null_keys": "drop", "unique_key": "id"}, "match, error"),
         ({"merge_prune": ["day"], "unique_key": "id"}, "not in unique_key"),
         ({"merge_prune": "day", "unique_key": "id"}, "not in unique_key"),
         ({"stage": "cache"}, "auto, view, table"),
@@ -86,6 +87,29 @@ def test_refused_configuration(macros, config: dict[str, Any], message: str) -> 
 
 def test_strategy_of_the_project(macros) -> None:
     assert settings(macros, incremental_strategy="mine")["strategy"] == "mine"
+
+
+MASK = {"column_mask": {"function": "full_mask"}}
+
+
+@pytest.mark.parametrize("given", [MASK, {"config": MASK}])
+def test_a_mask_is_refused_wherever_the_yaml_gives_it(macros, given: dict[str, Any]) -> None:
+    package = macros(
+        config=SimpleNamespace(get={}.get),
+        model=SimpleNamespace(columns={"v": {"name": "v", **given}}),
+    )
+    with pytest.raises(CompilationError, match="column_mask of column v needs Databricks"):
+        package._validate_platform()
+
+
+def test_latest_is_one_row_per_key_though_the_order_leaves_it_open(macros) -> None:
+    rows = "1, 5, 'a'", "1, 5, 'a'", "2, 7, 'b'", "2, 7, 'c'", "2, 6, 'd'", "null, 1, 'e'"
+    batch = f"select column1 as id, column2 as n from (values ({'), ('.join(rows)}))"
+    sql = macros().get_latest_sql(batch, ["id"], "n desc")
+    # SQLite cannot leave a column out.
+    sql = sql.replace("* except (__dbt_rank)", "id, n")
+    found = sqlite3.connect(":memory:").execute(sql + " order by id").fetchall()
+    assert found == [(None, 1), (1, 5), (2, 7)]
 
 
 def test_merge(macros) -> None:

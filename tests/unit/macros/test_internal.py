@@ -1,4 +1,6 @@
-"""Names and literals as Spark reads them."""
+"""Names and literals as Spark reads them; which table a name means."""
+
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,3 +46,22 @@ def test_statements(macros) -> None:
 )
 def test_names(macros, value: object, names: list[str]) -> None:
     assert macros()._names(value) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [("orders", "shop.sales"), ("sales", "old.orders"), ("shop.orders", "shop.orders")],
+)
+def test_a_models_table_has_its_alias(macros, name: str, table: str) -> None:
+    """Another model's table may have the model's name."""
+    kind = {"resource_type": "model", "package_name": "p", "config": {"materialized": "table"}}
+    nodes = {
+        "model.p.orders": {"name": "orders", "schema": "shop", "alias": "sales", **kind},
+        "model.p.sales": {"name": "sales", "schema": "old", "alias": "orders", **kind},
+    }
+    package = macros(
+        api=SimpleNamespace(Relation=SimpleNamespace(create=SimpleNamespace)),
+        graph={"nodes": nodes},
+        project_name="p",
+    )
+    assert package._bare(package._relation_named(name, "history")) == table

@@ -1,6 +1,9 @@
 """Texts of the landing macros; what they do is in tests/functional/landing."""
 
+import json
+import sqlite3
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -54,6 +57,51 @@ def test_landing_dir_by_variable_environment_and_place(macros) -> None:
     assert landing_dir(variable="/mine", home="/data") == "/mine"
 
 
-def test_latest_dump_takes_the_newest_file(macros) -> None:
-    sql = " ".join(macros().latest_dump("db.t").split())
-    assert "max_by(_file_hash, struct(_load_id, _file_modified_at, _file))" in sql
+class MaxBy:
+    """Spark's max_by for SQLite, by structs as JSON."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Any, str]] = []
+
+    def step(self, value: str, order: str) -> None:
+        self.pairs.append((json.loads(order), value))
+
+    def finalize(self) -> str | None:
+        return max(self.pairs)[1] if self.pairs else None
+
+
+@pytest.mark.parametrize(
+    ("rejected", "ids"),
+    [
+        # The newest load first; in it the file that was changed last, then by name.
+        ([], [6, 7]),
+        ([7], [6]),
+        ([6, 7], [5]),
+        ([5, 6, 7], [4]),
+        ([4, 5, 6, 7], [1, 2]),
+        ([1, 2, 4, 5, 6, 7], [3]),
+        ([1, 2, 3, 4, 5, 6, 7], []),
+    ],
+)
+def test_latest_dump_is_the_good_rows_of_the_newest_file_with_any(
+    macros, rejected: list[int], ids: list[int]
+) -> None:
+    database = sqlite3.connect(":memory:")
+    database.create_aggregate("max_by", 2, MaxBy)
+    database.create_function("struct", -1, lambda *values: json.dumps(values))
+    database.execute(
+        "create table landed (id, _load_id, _file_modified_at, _file, _file_hash, _rejected_reason)"
+    )
+    landed = [
+        (3, 1, "2024-01-09", "z.csv", "e"),
+        (1, 2, "2024-01-01", "c.csv", "d"), (2, 2, "2024-01-01", "c.csv", "d"),
+        (4, 9, "2024-01-02", "b.csv", "c"),
+        (5, 10, "2024-01-03", "a.csv", "b"),
+        (6, 10, "2024-01-03", "b.csv", "a"), (7, 10, "2024-01-03", "b.csv", "a"),
+    ]  # fmt: skip
+    database.executemany(
+        "insert into landed values (?, ?, ?, ?, ?, ?)",
+        [(*row, "bad" if row[0] in rejected else None) for row in landed],
+    )
+    found = database.execute(macros().latest_dump("landed")).fetchall()
+    assert sorted(row[0] for row in found) == ids

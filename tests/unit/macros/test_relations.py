@@ -38,10 +38,14 @@ def test_described(macros) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value", "has"),
-    [("a", "1", True), ("a", 1, True), ("b", True, True), ("b", "false", False), ("c", "", True)],
-)
+    [
+        ("a", "1", True), ("a", 1, True), ("b", True, True), ("b", "false", False), ("c", "", True),
+        ("n", 32, True), ("n", 3, False), ("n", 2, False), ("n", 320, False), ("n", "", False),
+        ("m", 32, False), ("last", 12, True), ("last", 1, False),
+    ],
+)  # fmt: skip
 def test_has_property(macros, key: str, value: object, has: bool) -> None:
-    assert macros()._has_property("a=1,b=true,c=", key, value) is has
+    assert macros()._has_property("a=1,b=true,c=,n=32,column=32,last=12", key, value) is has
 
 
 def layout(**entries: Any) -> dict[str, Any]:
@@ -157,6 +161,92 @@ def test_view(macros) -> None:
         "create or replace view `s`.`v` ( `a` comment 'x', `b c` ) comment 'it\\'s' "
         "tblproperties ('k' = 'true') as select 1"
     )
+
+
+NAMED = [{"name": "id", "type": "int"}, {"name": "v", "type": "string"}]
+
+
+@pytest.mark.parametrize(
+    ("columns", "promised", "differing", "is_it"),
+    [
+        (NAMED, {}, [], True),
+        (NAMED, {}, [(1,)], False),
+        (NAMED[:1], {}, [], False),
+        (NAMED[::-1], {}, [], False),
+        ([{"name": "ID", "type": "int"}, NAMED[1]], {}, [], False),
+        ([{"name": "id", "type": "bigint"}, NAMED[1]], {}, [], False),
+        (NAMED, {"partitions": ["id"]}, [], False),
+        (NAMED, {"clustering": ["id"]}, [], False),
+        (NAMED, {"properties": {"a": 2}}, [], False),
+        (NAMED, {"format": "parquet"}, [], False),
+    ],
+)
+def test_a_table_stays_only_if_rows_columns_and_promises_are_the_same(
+    macros, columns: list[Any], promised: dict[str, Any], differing: list[Any], is_it: bool
+) -> None:
+    package = macros(run_query=lambda sql: SimpleNamespace(rows=differing))
+    package._columns_of = lambda sql: [dict(column) for column in columns]
+    found = [{**column, "comment": ""} for column in NAMED]
+    existing = {
+        **EXISTING, "columns": found, "clustering": [], "comment": "", "type": "table",
+        "provider": "delta", "location": "file:/t",
+    }  # fmt: skip
+    assert package._is_unchanged(existing, "select 1", layout(**promised)) is is_it
+
+
+VIEW = [{"name": "id", "type": "int"}, {"name": "v", "type": "string"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "comments", "is_it"),
+    [
+        ("select * from s", VIEW, {"ID": "key"}, True),
+        ("-- all\nselect * from s /* of it */", VIEW, {"id": "key", "v": ""}, True),
+        ("select id, v from s", VIEW, {"id": "key"}, False),
+        ("select * from s", VIEW, {"id": "another key"}, False),
+        ("select * from s", VIEW, {"id": "key", "v": "value"}, False),
+        # The view's source has changed.
+        ("select * from s", [{"name": "id", "type": "bigint"}, VIEW[1]], {"id": "key"}, False),
+        ("select * from s", [VIEW[0], {"name": "w", "type": "string"}], {"id": "key"}, False),
+        ("select * from s", VIEW[::-1], {"id": "key"}, False),
+        ("select * from s", VIEW[:1], {"id": "key"}, False),
+        ("select * from s", [*VIEW, {"name": "w", "type": "int"}], {"id": "key"}, False),
+    ],
+)
+def test_a_view_stays_only_if_it_is_what_would_be_made(
+    macros, text: str, columns: list[dict[str, str]], comments: dict[str, str], is_it: bool
+) -> None:
+    there = [{**column, "comment": "key" if column["name"] == "id" else ""} for column in VIEW]
+    existing = {"text": "select * from s", "columns": there}
+    assert macros()._is_this_view(existing, text, columns, {"column_comments": comments}) is is_it
+
+
+@pytest.mark.parametrize(
+    ("nodes", "killed"),
+    [
+        (["model.p.t"], True),
+        (["model.p.t", "model.p.t"], False),
+        (["model.p.t", None], False),
+        (["model.p.other"], False),
+        ([None], False),
+    ],
+)
+def test_what_the_catalog_does_not_know_is_built_over_after_a_killed_first_build_only(
+    macros, nodes: list[str | None], killed: bool
+) -> None:
+    """That is one commit of the model; all else is a table that was lost, or not the model's."""
+    package = macros(
+        model=SimpleNamespace(unique_id="model.p.t"),
+        adapter=SimpleNamespace(),
+        run_query=lambda sql: SimpleNamespace(rows=[]),
+    )
+    package._folder_of = lambda relation: "/warehouse/s.db/t"
+    package._commits_of = lambda name, limit: [{"node": node} for node in nodes[:limit]]
+    if killed:
+        assert package._is_broken_off(EXISTING["relation"]) is True
+        return
+    with pytest.raises(CompilationError, match="holds a Delta table that the catalog does not"):
+        package._is_broken_off(EXISTING["relation"])
 
 
 def test_a_clone_names_all_its_sources(macros) -> None:

@@ -11,6 +11,7 @@ HIVE = settings.HIVE
 LOCAL = {settings.HOST: "127.0.0.1"}
 OPEN = {settings.HOST: "0.0.0.0"}
 LDAP = {settings.AUTHENTICATION: "LDAP", f"{HIVE}authentication.ldap.url": "ldap://127.0.0.1:1"}
+CUSTOM = {settings.AUTHENTICATION: "CUSTOM", f"{HIVE}custom.authentication.class": "org.Login"}
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ def test_a_secret_is_for_its_owner_only(conf):
         (OPEN, f"lets other machines in, and {HIVE}authentication NONE asks nobody"),
         ({**OPEN, settings.AUTHENTICATION: "nosasl"}, "authentication NOSASL asks nobody"),
         ({**OPEN, **LDAP}, "passwords would cross the network readable"),
+        ({**OPEN, **CUSTOM}, "passwords would cross the network readable"),
         (
             {**LOCAL, settings.AUTHENTICATION: "PAMELA"},
             "is one of NONE, NOSASL, LDAP, CUSTOM, KERBEROS",
@@ -99,7 +101,8 @@ def test_a_key_that_others_can_read_is_refused(tmp_path):
 def test_doors_that_are_closed(tmp_path):
     for wanted in (LOCAL, {settings.HOST: "::1"}, {settings.HOST: "localhost"}, {**LOCAL, **LDAP}):
         settings.check_door(wanted)
-    settings.check_door({**OPEN, **LDAP, **keystore(tmp_path, 0o600)})
+    for login in (LDAP, CUSTOM):
+        settings.check_door({**OPEN, **login, **keystore(tmp_path, 0o600)})
 
 
 def test_hive_reads_a_file_of_its_own_only_where_it_must():

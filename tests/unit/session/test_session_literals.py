@@ -5,7 +5,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_delta.session.literals import MAX_DIGITS, literal
@@ -29,12 +29,16 @@ def test_text_round_trip(value):
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False))
+@example(Decimal("1E-38"))
+@example(Decimal("-1.5E-39"))
 def test_decimals_keep_every_digit(value):
     sql = literal(value)
     assert Decimal(sql.removesuffix("BD").strip("'")) == value
     if sql.endswith("BD"):
         unsigned = sql.removesuffix("BD").lstrip("-")
         assert len(unsigned.lstrip("0.").replace(".", "")) <= MAX_DIGITS
+        # Zeros after the point count, too.
+        assert len(unsigned.partition(".")[2]) <= MAX_DIGITS
         assert "e" not in unsigned.lower()
 
 

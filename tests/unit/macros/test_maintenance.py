@@ -1,0 +1,265 @@
+"""Which tables are looked after, when that is worth it, and how long old versions are needed."""
+
+import json
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError
+
+HOUR = 3_600_000
+NOW = 1_000 * HOUR
+TABLE = SimpleNamespace(schema="s", identifier="t")
+
+
+def default(name: str, value: Any = None) -> Any:
+    """A variable that nobody has set."""
+    return value
+
+
+@pytest.mark.parametrize(
+    ("pin", "hours"),
+    [
+        # An hour more is on the safe side.
+        ({"version": "0"}, 301),
+        ({"time": "2024-01-01 12:00:00"}, 301),
+        ({"version": "1"}, 201),
+        # VACUUM takes no files of the newest version: the table's own week is left.
+        ({"version": "3"}, 168),
+    ],
+)
+def test_what_a_view_reads_is_needed_since_it_was_replaced(
+    macros: Callable[..., SimpleNamespace], pin: dict[str, str], hours: int
+) -> None:
+    """However many commits came later."""
+    ages = {0: 400, 1: 300, 2: 200, 3: 1}
+    state = {
+        "version": 3, "now": NOW, "claims": [], "configuration": {},
+        "commits": {version: NOW - age * HOUR for version, age in ages.items()},
+    }  # fmt: skip
+    package = macros(
+        var=default,
+        fromjson=lambda text, value: json.loads(text),
+        # When the view's time was.
+        run_query=lambda sql: SimpleNamespace(rows=[{"at": NOW - 350 * HOUR}]),
+    )
+    floor = package._floor({"state": state, "pins": [{**pin, "who": "view s.v"}]})
+    assert floor["hours"] == hours
+    assert floor["blocked"] is None
+
+
+def test_a_table_is_its_models_by_the_alias(macros: Callable[..., SimpleNamespace]) -> None:
+    information = "Type: MANAGED\nProvider: delta\nLocation: file:/warehouse/t\n"
+    listed = {
+        "show schemas": [("shop",)],
+        "show table extended in `shop` like '*'": [
+            {"tableName": name, "information": information}
+            for name in ("orders", "orders_v2", "returns")
+        ],
+    }
+    package = macros(
+        var=default,
+        adapter=SimpleNamespace(),
+        api=SimpleNamespace(Relation=SimpleNamespace(create=lambda **names: names)),
+        run_query=lambda sql: SimpleNamespace(rows=listed[sql]),
+    )
+    nodes = [
+        {"name": name, "schema": "Shop", "alias": alias, "config": {}}
+        for name, alias in (("orders_v2", "Orders"), ("returns", "returns"))
+    ]
+    tables = package._catalog_tables(nodes)
+    models = {t["relation"]["identifier"]: t["node"] and t["node"]["name"] for t in tables}
+    assert models == {"orders": "orders_v2", "orders_v2": None, "returns": "returns"}
+
+
+@pytest.mark.parametrize(
+    ("pin", "why"),
+    [
+        ({"version": "0"}, "view s.v reads version 0"),
+        ({"time": "2024-01-01 12:00"}, "view s.v reads it as of 2024-01-01 12:00"),
+        ("property", "report reads version 0"),
+        ("clone", "its shallow clone s.c has files of it"),
+    ],
+)
+def test_a_reader_is_named_who_keeps_vacuum_away(
+    macros: Callable[..., SimpleNamespace], pin: Any, why: str
+) -> None:
+    clone = {"time": NOW - 300 * HOUR, "relation": {"schema": "s", "identifier": "c"}}
+    state = {
+        "version": 1, "now": NOW, "claims": [clone] if pin == "clone" else [],
+        "configuration": {"dbt_delta.pin.report": "0"} if pin == "property" else {},
+        "commits": {0: NOW - 400 * HOUR, 1: NOW - 300 * HOUR},
+    }  # fmt: skip
+    package = macros(
+        var=default,
+        fromjson=lambda text, value: json.loads(text),
+        run_query=lambda sql: SimpleNamespace(rows=[{"at": NOW - 350 * HOUR}]),
+    )
+    pins = [{**pin, "who": "view s.v"}] if isinstance(pin, dict) else []
+    table = {"relation": TABLE, "state": state, "pins": pins}
+    table["floor"] = package._floor(table)
+    assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
+    with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Leave"):
+        package._vacuum_hours(table, 300)
+    assert package._vacuum_hours(table, 301) == 301
+
+
+@pytest.mark.parametrize(
+    ("wanted", "days", "hours"), [(None, 7, 168), (None, 10, 240), (None, 0, 168), (300, 10, 300)]
+)
+def test_vacuum_has_the_hours_that_are_needed(macros, wanted: Any, days: int, hours: int) -> None:
+    package = macros(var=lambda name, value=None: days if "undo" in name else value)
+    table = {"relation": TABLE, "floor": {"hours": max(168, days * 24), "hard_hours": 0}}
+    assert package._vacuum_hours(table, wanted) == hours
+
+
+@pytest.mark.parametrize(
+    ("named", "hours", "said"),
+    [
+        ([], 200, r"has retention_hours 200, less than 10 days \(dbt_delta_undo_days\)"),
+        (["s.other"], 0, "less than 10 days"),
+        (["S.T"], 0, None),
+    ],
+)
+def test_fewer_hours_are_for_tables_that_are_named(
+    macros, named: list[str], hours: int, said: str | None
+) -> None:
+    package = macros(var=lambda name, value=None: named)
+    floor = {"hours": 240, "hard_hours": 0, "why": "dbt_delta_undo_days"}
+    if said is None:
+        assert package._vacuum_hours({"relation": TABLE, "floor": floor}, hours) == hours
+    else:
+        with pytest.raises(CompilationError, match=said):
+            package._vacuum_hours({"relation": TABLE, "floor": floor}, hours)
+
+
+CLUSTERED = {"clustering": ["id"], "partitions": [], "columns": [{"name": "id", "type": "int"}]}
+PARTED = {**CLUSTERED, "clustering": [], "partitions": ["day"]}
+PARTED["columns"] = [*CLUSTERED["columns"], {"name": "day", "type": "date"}]
+REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
+    ("optimize", PARTED, {"zorder_by": "nope"}, "zorder_by names 'nope', which `s`.`t` has not"),
+    ("optimize", PARTED, {"zorder_by": ["DAY"]}, "it is one value in each file"),
+    ("optimize", CLUSTERED, {"where": "id > 1"}, "is clustered by id: OPTIMIZE orders all"),
+    ("optimize", CLUSTERED, {"zorder_by": "id"}, "is clustered by id: OPTIMIZE orders all"),
+    ("optimize", PARTED, {"full": True}, "`s`.`t` has no clustering. Leave it out."),
+    ("set_retention", None, {"days": 9, "log_days": 8}, "a version without its log cannot be read"),
+    ("set_retention", None, {"days": "soon"}, "days 'soon'. Give a number of days"),
+    ("set_retention", None, {"days": -1}, "days '-1'. Give a number of days"),
+    ("delete_where", None, {"predicate": ""}, "predicate ''. Give a condition in SQL"),
+    ("delete_where", None, {"predicate": 3}, "predicate '3'. Give a condition in SQL"),
+    ("vacuum", None, {"mode": "best"}, "mode 'best'. It is one of full, lite"),
+    ("vacuum", None, {"retention_hours": "soon"}, "retention_hours 'soon'. Give a number"),
+    ("vacuum", None, {"retention_hours": -1}, "retention_hours '-1'. Give a number"),
+]
+
+
+@pytest.mark.parametrize(("macro", "existing", "arguments", "said"), REFUSED)
+def test_what_cannot_be_is_refused(
+    macros, macro: str, existing: Any, arguments: dict[str, Any], said: str
+) -> None:
+    package = macros(var=default)
+    package._delta_table = lambda relation, name: existing
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        getattr(package, macro)(TABLE, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"type": "view", "provider": None}, "`s`.`t` is a view. Give a parquet table"),
+        ({"type": "table", "provider": "csv"}, "`s`.`t` is a csv. Give a parquet table"),
+        (None, "`s`.`t` is not in the catalog"),
+    ],
+)
+def test_what_is_no_parquet_is_not_converted(macros, entry: Any, said: str) -> None:
+    package = macros()
+    package._entry = lambda relation: entry
+    with pytest.raises(CompilationError, match=said):
+        package.convert_to_delta(TABLE)
+    with pytest.raises(CompilationError, match=r"partition_by 'day'. Give names with types"):
+        package.convert_to_delta("/folder", partition_by="day")
+
+
+def planned(macros: Callable[..., SimpleNamespace]) -> tuple[SimpleNamespace, list[str], list[Any]]:
+    """Macros for which a table is due for a purge; what they print, and the steps they take."""
+    printed: list[str] = []
+    taken: list[Any] = []
+    package = macros(print=printed.append)
+    part = {
+        "files": 2, "bytes": 2_500_000, "small_files": 0, "rows": 100, "deleted_rows": 20,
+        "values": {},
+    }  # fmt: skip
+    state = {
+        "version": 3, "now": NOW, "parts": [part], "clustering": [], "partitions": [],
+        "operations": {"OPTIMIZE": {"timestamp": NOW - 5 * HOUR}},
+    }  # fmt: skip
+    table = {
+        "relation": TABLE, "node": SimpleNamespace(unique_id="model.p.t"), "state": state,
+        "zorder": [], "reclaimable": 0,
+        "floor": {"hours": 168, "why": "the table's retention", "blocked": None}, "steps": [],
+    }  # fmt: skip
+    table["steps"].append({
+        "table": table, "kind": "purge", "why": "20 % of the rows", "bytes": 2_500_000, "gain": 9,
+        "partitions": [], "sql": "reorg",
+    })  # fmt: skip
+    package._plan = lambda select, state, macro: [table]
+    package._put_back_retention = taken.append
+    package._take_upkeep = lambda step: (
+        taken.append(step["kind"])
+        or {"problem": "", "done": "2 files", "seconds": 1.0, "is_conflict": False}
+    )
+    return package, printed, taken
+
+
+def test_the_plan_as_text_and_as_markdown(macros: Callable[..., SimpleNamespace]) -> None:
+    package, printed, _ = planned(macros)
+    package.maintenance_plan()
+    headings, line = (re.split(" {2,}", text) for text in printed)
+    assert headings[:3] == ["table", "files", "size"]
+    assert line == ["s.t", "2", "2.5 MB", "0", "20 %", "5 h", "purge", "20 % of the rows"]
+    package.maintenance_plan(output="markdown")
+    lines = printed[2].splitlines()
+    assert lines[1].startswith("|---|--:|")
+    assert lines[2].startswith("| s.t | 2 | 2.5 MB | 0 | 20 % |")
+    with pytest.raises(CompilationError, match=r"output 'xml'. It is one of text, json, markdown"):
+        package.maintenance_plan(output="xml")
+
+
+def test_a_dry_run_of_maintain_takes_no_step(macros: Callable[..., SimpleNamespace]) -> None:
+    package, printed, taken = planned(macros)
+    package.maintain(dry_run=True)
+    assert printed == [
+        "1 of 1 purge s.t: 20 % of the rows (dry run: 2.5 MB)", "Dry run: nothing was changed.",
+    ]  # fmt: skip
+    assert not taken
+
+
+@pytest.mark.parametrize(
+    ("budget", "steps"),
+    [
+        ({"budget_gb": 0.0024}, []),
+        ({"budget_gb": 0.0026}, ["purge"]),
+        ({"budget_minutes": 0}, []),
+        ({"budget_minutes": 9}, ["purge"]),
+        ({}, ["purge"]),
+    ],
+)
+def test_maintain_has_a_budget(
+    macros: Callable[..., SimpleNamespace], budget: dict[str, Any], steps: list[str]
+) -> None:
+    package, printed, taken = planned(macros)
+    package.maintain(**budget)
+    assert [step for step in taken if isinstance(step, str)] == steps
+    assert ("1 of 1 steps were left: the budget was too small." in printed) == (not steps)
+
+
+@pytest.mark.parametrize("value", [-1, "much", True])
+def test_a_budget_is_a_number(macros: Callable[..., SimpleNamespace], value: Any) -> None:
+    package, _, taken = planned(macros)
+    for name in ("budget_gb", "budget_minutes"):
+        with pytest.raises(CompilationError, match=f"maintain has {name} '{value}'. Give a number"):
+            package.maintain(**{name: value})
+    assert not taken

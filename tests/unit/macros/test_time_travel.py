@@ -1,0 +1,179 @@
+"""Which table, which version and which run a person means, and what cannot be meant."""
+
+import re
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError
+
+RELATION = SimpleNamespace(schema="s", identifier="t")
+
+
+def commits(*operations: str) -> list[dict[str, Any]]:
+    """The commits of a table, newest first as Delta gives them, from their operations in order."""
+    return [{"version": n, "operation": o} for n, o in enumerate(operations)][::-1]
+
+
+@pytest.mark.parametrize(
+    ("later", "version"),
+    [
+        (["MERGE"], 1),
+        (["MERGE", "OPTIMIZE"], 1),
+        (["MERGE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"], 1),
+        (["MERGE", "OPTIMIZE", "DELETE", "OPTIMIZE"], 3),
+        # Rows came once only: there is nothing before them.
+        (["OPTIMIZE"], 2),
+        ([], 1),
+    ],
+)
+def test_previous_is_before_the_last_commit_that_changed_rows(
+    macros, later: list[str], version: int
+) -> None:
+    of_table = commits("CREATE TABLE AS SELECT", "OPTIMIZE", *later)
+    assert macros()._version_named(RELATION, "previous", of_table, "restore: to") == version
+
+
+RUNS = {"ab1-first": 1, "ab2-second": 2, "c-third": 3}
+
+
+@pytest.mark.parametrize(
+    ("run", "id"),
+    [("last", "c-third"), ("ab1", "ab1-first"), ("ab2-second", "ab2-second"), ("c", "c-third")],
+)
+def test_a_run_is_known_by_the_beginning_of_its_id(macros, run: str, id: str) -> None:
+    assert macros()._run_id(run, RUNS, "history: this project") == id
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("ab", "Run 'ab' may be ab2-second or ab1-first. Give more of its id."),
+        ("d", "this project has no commit of run 'd'. The last runs are c-third, ab2-second, "),
+    ],
+)
+def test_a_beginning_of_two_runs_or_of_none_is_refused(macros, run: str, said: str) -> None:
+    with pytest.raises(CompilationError, match=said):
+        macros()._run_id(run, RUNS, "history: this project")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("7", "restore: to is 7: `s`.`t` has versions 0 to 2."),
+        ("soon", "restore: to is 'soon'. Give a version, a time such as"),
+        ("2001-01-01", "restore: to is '2001-01-01', before the oldest version of `s`.`t`"),
+        ("run:none", "restore: to: `s`.`t` has no commit of run 'none'."),
+        ("run:c", "restore: to is run:c: that run created `s`.`t`, there is no version before it."),
+    ],
+)
+def test_a_version_that_is_not_there_is_refused(macros, wanted: str, said: str) -> None:
+    of_table = commits("CREATE TABLE AS SELECT", "MERGE", "MERGE")
+    for commit in of_table:
+        commit |= {"time": datetime(2024, 1, 1 + commit["version"]), "run": "c-third"}
+    asked = datetime(2001, 1, 1) if "2001" in wanted else None
+    package = macros(run_query=lambda sql: SimpleNamespace(rows=[{"time": asked}]))
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        package._version_named(RELATION, wanted, of_table, "restore: to")
+
+
+@pytest.mark.parametrize(("day", "version"), [("01", 0), ("02", 1), ("09", 2)])
+def test_a_time_is_the_version_that_was_the_newest_then(macros, day: str, version: int) -> None:
+    of_table = commits("CREATE TABLE AS SELECT", "MERGE", "MERGE")
+    for commit in of_table:
+        commit["time"] = datetime(2024, 1, 1 + commit["version"])
+    asked = {"time": datetime(2024, 1, int(day), 12)}
+    package = macros(run_query=lambda sql: SimpleNamespace(rows=[asked]))
+    text = f"2024-01-{day} 12:00"
+    assert package._version_named(RELATION, text, of_table, "restore: to") == version
+
+
+def node(name: str, **config: str) -> SimpleNamespace:
+    about = {"resource_type": "model", "package_name": "p", "schema": "S", "alias": f"{name}_2"}
+    return SimpleNamespace(
+        name=name, config=SimpleNamespace(**{"materialized": "table"} | config), **about
+    )
+
+
+def with_models(macros) -> SimpleNamespace:
+    """Macros that know of the tables a and b and of the view v."""
+    nodes = [node("b"), node("a", materialized="incremental"), node("v", materialized="view")]
+    return macros(
+        graph=SimpleNamespace(nodes={one.name: one for one in nodes}),
+        project_name="p",
+        api=SimpleNamespace(Relation=SimpleNamespace(create=lambda **names: names)),
+    )
+
+
+def test_a_table_is_named_by_its_model_or_by_its_schema(macros) -> None:
+    package = with_models(macros)
+    assert package._relation_named("a", "diff") == {"schema": "S", "identifier": "a_2"}
+    assert package._relation_named("s.`v`", "diff") == {"schema": "s", "identifier": "v"}
+
+
+@pytest.mark.parametrize("name", ["v", "nope", "x.y.z"])
+def test_a_view_or_an_unknown_name_is_refused(macros, name: str) -> None:
+    said = f"restore: there is no model, seed or snapshot '{name}'. Give one of a, b, or a table"
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        with_models(macros)._relation_named(name, "restore")
+
+
+@pytest.mark.parametrize(
+    ("entry", "what"),
+    [
+        (None, "not in the catalog"),
+        ({"type": "view", "provider": None}, "a view"),
+        ({"type": "table", "provider": "parquet"}, "a parquet table"),
+    ],
+)
+def test_only_a_delta_table_has_versions(macros, entry: Any, what: str) -> None:
+    package = macros()
+    package._entry = lambda relation: entry
+    said = f"history: `s`.`t` is {what}; only a Delta table has versions."
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        package._delta_table(RELATION, "history")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "history has model None and run None: give one of them"),
+        ({"model": "a", "run": "last"}, "history has model a and run last: give one of them"),
+        ({"model": "a", "output": "xml"}, "history has output 'xml'. It is one of text, json."),
+    ],
+)
+def test_history_says_what_it_takes(macros, arguments: dict[str, str], said: str) -> None:
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        macros().history(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "has version None and timestamp None: give one of them"),
+        ({"version": 1, "timestamp": "2024-01-01"}, "and timestamp 2024-01-01: give one of them"),
+        ({"version": "-1"}, "has version '-1': a version is 0 or a whole number above it"),
+    ],
+)
+def test_as_of_takes_a_version_or_a_time(macros, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(CompilationError, match=said):
+        macros().as_of(RELATION, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("between", "said"),
+    [
+        ((3, None), "goes from version 3 to 2; its newest version is 2"),
+        ((1, 0), "goes from version 1 to 0; its newest version is 2"),
+        ((0, 3), "goes from version 0 to 3; its newest version is 2"),
+        (("x", None), "has from_version 'x': a version is 0 or a whole number"),
+        ((0, "-1"), "has to_version '-1': a version is 0 or a whole number"),
+    ],
+)
+def test_changes_are_between_two_versions(macros, between: tuple[Any, Any], said: str) -> None:
+    package = macros()
+    package._commits = lambda relation, limit: [{"version": 2}]
+    with pytest.raises(CompilationError, match=said):
+        package.changes(RELATION, *between)
