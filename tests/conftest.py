@@ -1,8 +1,9 @@
 """Which tests run, in which order, and how long they took.
 
 Without ``--long`` the tests marked ``long`` are left out and random cases are few and always the
-same ones. Files run longest first, by ``seconds.json``, so that neither of two processes idles at
-the end. The seconds of each run are kept beside pytest's cache; durations.py compares them.
+same ones. Of several processes each takes the longest file that is left, by ``seconds.json``, so
+that none idles at the end. The seconds of each run are kept beside pytest's cache; durations.py
+compares them.
 """
 
 import os
@@ -34,6 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+    if not hasattr(config, "workerinput"):
+        return
     known = durations.by_file(durations.recorded())
     files = {item.nodeid: item.nodeid.partition("::")[0] for item in items}
     # A file that nobody has timed yet might be long.
@@ -45,9 +48,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ or len(_seconds) < 2:
+    if "PYTEST_XDIST_WORKER" in os.environ or not _seconds:
         return
     durations.keep(_seconds)
+    if not terminalreporter.config.getoption("numprocesses", None):
+        return
     terminalreporter.section("seconds")
     for name, seconds in _seconds.most_common(10):
         terminalreporter.line(f"{seconds:6.0f}  {name}")

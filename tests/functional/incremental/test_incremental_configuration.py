@@ -1,7 +1,7 @@
 """Hooks, headers, docs, properties, contracts; what needs Databricks; how much is sent to Spark.
 
-All models are one project, with the wrappers that the README has, which is built twice; a test
-looks at its own.
+All models are one project, which is built twice; a test looks at its own. The wrappers that the
+README has are a project of their own: Python models need others.
 """
 
 import json
@@ -32,17 +32,13 @@ from tests.functional.tables import metadata, operations, versions
 
 KEYED = {"unique_key": "id"}
 PLAIN = model(FIRST, THEN, **KEYED)
-NEVER_BUILT = {"new", "both_layouts"}
+NEVER_BUILT = {"new", "both_layouts", "filtered"}
 REFUSED = {"hook_fails", "masked", "violating", "null_key", "other_type"}
 
 
 @pytest.fixture(scope="module")
 def built(new_shared_project: Callable[[str], Project]) -> Built:
     project = new_shared_project("configuration")
-    readme = (REPOSITORY / "README.md").read_text()
-    (wrappers,) = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", readme, re.DOTALL)
-    project.write({"macros/materializations.sql": None, "macros/dbt_delta.sql": wrappers})
-    project.write({"seeds/sown.csv": "id\n1\n"})
     if is_session():
         project.write(PYTHON)
     project.sql(f"create schema if not exists {project.schema}")
@@ -61,11 +57,10 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
             **CONTRACTED,
             **OTHERS,
             **_located(project.path / "lake"),
-            **README_MODELS,
         },
     )
     _describe(project, redocumented=DOCUMENTED, **documented, **contracted)
-    first = project.dbt("build", check=False)
+    first = project.dbt("run", check=False)
 
     write_models(project, {**HOOK_FAILS, **CONFIGURED_LATER})
     _describe(
@@ -78,7 +73,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         **documented,
         **contracted,
     )
-    return Built(project, first, project.dbt("build", check=False))
+    return Built(project, first, project.dbt("run", check=False))
 
 
 def _describe(project: Project, **models: object) -> None:
@@ -138,9 +133,9 @@ DOCUMENTED = {
 }
 
 
-def _comments(found: dict[str, Any]) -> dict[str, str | None]:
+def _comments(found: dict[str, Any]) -> dict[str, str]:
     fields = json.loads(found["schemaString"])["fields"]
-    return {field["name"]: field["metadata"].get("comment") for field in fields}
+    return {field["name"]: field["metadata"].get("comment", "") for field in fields}
 
 
 def test_docs_and_properties_are_brought_up_to_date_once(built: Built) -> None:
@@ -149,13 +144,17 @@ def test_docs_and_properties_are_brought_up_to_date_once(built: Built) -> None:
     assert found["description"] == "it's\na table; 100 %"
     assert found["configuration"]["team"] == "data, too"
     assert found["configuration"]["delta.appendOnly"] == "false"
-    assert _comments(found) == {"id": "the 'key'", "v": None}
-    assert _comments(metadata(project, "redocumented")) == {"id": "other", "v": None}
+    assert _comments(found) == {"id": "the 'key'", "v": ""}
+    assert _comments(metadata(project, "redocumented")) == {"id": "other", "v": ""}
     # One commit each for properties, description, columns and rows; then rows only.
     assert versions(project, ["documented", "redocumented"]) == {"documented": 4, "redocumented": 2}
     run = project.dbt("run", "-s", "documented")
     assert versions(project, ["documented"]) == {"documented": 5}
-    assert not [sql for sql in statements(run, "documented") if sql.startswith("alter")]
+    sent = statements(run, "documented")
+    assert not [sql for sql in sent if sql.startswith("alter")]
+    # Beside the model a run only lists what is there.
+    listing = ("show databases", "show views in", "show tables in", "create schema")
+    assert not [sql for sql in run.statements if sql not in sent and not sql.startswith(listing)]
     expected = {"documented": MERGED, "redocumented": MERGED}
     assert tables(project, expected) == expected
 
@@ -182,6 +181,8 @@ def test_configuration_changes_can_be_left_alone(built: Built) -> None:
     assert details["configured"].properties["team"] == "me"
     clustered = {name: detail.clusteringColumns for name, detail in details.items()}
     assert clustered == {"left_alone": [], "configured": ["id"], "no_longer": []}
+    sent = statements(built.second, "no_longer")
+    assert sum("cluster by none" in sql for sql in sent) == 1, sent
 
 
 STRATEGIES: dict[str, dict[str, object]] = {
@@ -215,13 +216,14 @@ TAGGED = {"config": HARMLESS}
 
 
 def test_what_needs_databricks(built: Built) -> None:
+    assert "row_filter needs Databricks" in messages(built.first)["filtered"]
     assert "column_mask of column v needs Databricks" in messages(built.second)["masked"]
     assert versions(built.project, ["tagged", "tagged_too"]) == {"tagged": 1, "tagged_too": 1}
     lines = [line.strip() for line in built.second.output.splitlines()]
     for name in HARMLESS:
         said = [line for line in lines if line.startswith(f"{name} is for")]
         assert len(said) == 1, (name, built.second.output)
-        assert "has no effect here. Models: tagged, tagged_too" in built.second.output
+        assert "has no effect here. Models: tagged, tagged_too" in said[0]
 
 
 CONTRACT = {
@@ -294,6 +296,7 @@ OTHERS = {
     "with_query": model(FIRST, "with a as (select 3 as id, 'c' as v) select * from a;", **KEYED),
     "parquet": model(FIRST, THEN, file_format="parquet", incremental_strategy="append"),
     "both_layouts": model(FIRST, partition_by="id", liquid_clustered_by="v"),
+    "filtered": model(FIRST, row_filter={"function": "f", "columns": ["id"]}),
     "new": _contracted(THEN).replace(FIRST, values("id, v", "3, 'long'")),
 }
 
@@ -334,16 +337,21 @@ def test_contradicting_layouts_are_refused(built: Built) -> None:
     assert "exclude each other" in messages(built.first)["both_layouts"]
 
 
-README_MODELS = {
-    "merged": PLAIN,
-    "made": "{{ config(materialized='table') }} select * from {{ ref('merged') }}",
-    "seen": "select * from {{ ref('made') }}",
-}
-
-
-def test_the_wrappers_of_the_readme_work_in_another_project(built: Built) -> None:
-    expected = dict.fromkeys(README_MODELS, MERGED)
-    assert tables(built.project, expected) == expected
-    assert versions(built.project, ["sown"]) == {"sown": 0}
-    assert columns(built.project, "merged") == {"id": "int", "v": "string"}
-    assert operations(built.project, "merged")[-1] == "MERGE"
+def test_the_wrappers_of_the_readme_work_in_another_project(project: Project) -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    (wrappers,) = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", readme, re.DOTALL)
+    project.write({"macros/materializations.sql": None, "macros/dbt_delta.sql": wrappers})
+    project.write({"seeds/sown.csv": "id\n1\n"})
+    models = {
+        "merged": PLAIN,
+        "made": "{{ config(materialized='table') }} select * from {{ ref('merged') }}",
+        "seen": "select * from {{ ref('made') }}",
+    }
+    write_models(project, models)
+    for _ in range(2):
+        project.dbt("build")
+    expected = dict.fromkeys(models, MERGED)
+    assert tables(project, expected) == expected
+    assert versions(project, ["sown"]) == {"sown": 0}
+    assert columns(project, "merged") == {"id": "int", "v": "string"}
+    assert operations(project, "merged")[-1] == "MERGE"

@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import (
@@ -41,13 +41,14 @@ def test_a_wrong_listing_never_rebuilds_a_table(project: Project) -> None:
         project,
         {
             "merged": model(FIRST, THEN, unique_key="id"),
-            "kept": model(FIRST, THEN, unique_key="id", full_refresh=False),
+            "kept": model(FIRST, THEN, incremental_strategy="append", full_refresh=False),
             "uses_this": uses_this,
             **{f"view_before_{listing}": "select 1 as id" for listing in LISTINGS},
         },
     )
     project.dbt("run")
     used = [(False, 2), (True, 3)]
+    kept, added = [(1, "a"), (2, "b")], [(2, "B"), (3, "c")]
     for listing, body in LISTINGS.items():
         view = f"view_before_{listing}"
         project.write({"macros/listing.sql": _listing(body)})
@@ -55,13 +56,16 @@ def test_a_wrong_listing_never_rebuilds_a_table(project: Project) -> None:
         before = versions(project, ["merged", "kept", "uses_this"])
         project.dbt("run")
         used.insert(-1, (False, used[-2][1] + 100))
-        expected = {"merged": MERGED, "kept": MERGED, "uses_this": used, view: [(2,)]}
+        kept += added
+        expected = {"merged": MERGED, "kept": sorted(kept), "uses_this": used, view: [(2,)]}
         assert tables(project, expected) == expected, listing
         assert versions(project, before) == {n: version + 1 for n, version in before.items()}
-        # Whoever asks for it gets it.
+        # Whoever asks for it gets it, as a new version of the same table.
         project.dbt("run", "--full-refresh", "-s", "merged", "kept")
-        rebuilt = {"merged": [(1, "a"), (2, "b")], "kept": MERGED}
+        kept += added
+        rebuilt = {"merged": [(1, "a"), (2, "b")], "kept": sorted(kept)}
         assert tables(project, rebuilt) == rebuilt, listing
+        assert versions(project, rebuilt) == {name: before[name] + 2 for name in rebuilt}
 
 
 def test_a_table_that_somebody_broke_or_dropped_empties_no_cache(project: Project) -> None:
@@ -134,7 +138,7 @@ def test_builds_over_what_stood_there(project: Project) -> None:
         "table": "materialized='table'",
         "incremental": "materialized='incremental', unique_key='id'",
         "clustered": "materialized='table', liquid_clustered_by='id'",
-        # Neither of the two can become the other.
+        # Delta gives a clustered table no partitions: what is built in its place is another table.
         "partitioned": "materialized='table', partition_by='id'",
         "partitioned_incremental": "materialized='incremental', partition_by='id'",
     }
@@ -156,20 +160,26 @@ def test_builds_over_what_stood_there(project: Project) -> None:
             },
         )
 
-    write("select bigint(1) as id", at=0)
+    write("select bigint(1) as id, 'old' as v", at=0)
     project.dbt("run")
     write(
-        "select bigint(id + 1 / (id - 7)) as id from range(9)",
+        "select if(id = 7, raise_error('broken row'), id) as id, 'new' as v from range(9)",
         of_view="select * from {{ target.schema }}.no_such_table",
     )
-    assert sorted(messages(project.dbt("run", check=False))) == sorted(names)
-    assert tables(project, names) == {name: [(1,)] for name in names}
+    failed = messages(project.dbt("run", check=False))
+    assert sorted(failed) == sorted(names)
+    for name, (_, b) in names.items():
+        assert ("no_such_table" if b == "view" else "broken row") in failed[name], name
+    assert tables(project, names) == {name: [(1, "old")] for name in names}
     assert relations(project) == sorted(names)
 
-    write("select bigint(2) as id")
+    write("select bigint(2) as id, 'new' as v")
     project.dbt("run")
-    kept = {"from_table_to_incremental": [(1,), (2,)]}
-    assert tables(project, names) == {**{name: [(2,)] for name in names}, **kept}
+    expected = {name: [(2, "new")] for name in names}
+    # An incremental model adds to a Delta table that is there.
+    for name in ("from_table_to_incremental", "from_clustered_to_partitioned_incremental"):
+        expected[name].insert(0, (1, "old"))
+    assert tables(project, names) == expected
     assert relations(project) == sorted(names)
     views = [row.viewName for row in project.sql("show views in {schema}") if not row.isTemporary]
     assert sorted(views) == sorted(n for n, (_, b) in names.items() if b == "view")
@@ -192,23 +202,23 @@ def test_readers_see_old_or_new_and_nothing_between(project: Project) -> None:
         project, {n: f"{{{{ config({c}) }}}} {rows.format(step)}" for n, c in configs.items()}
     )
     project.dbt("run", vars={"step": 0})
-    seen: set[tuple[str, int, int]] = set()
     done = threading.Event()
-    reader = threading.Thread(target=lambda: _read(project, list(configs), seen, done))
-    reader.start()
-    try:
-        project.dbt("run", vars={"step": 1}, threads=2)
-    finally:
-        done.set()
-        reader.join()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(_read, project, list(configs), done)
+        try:
+            project.dbt("run", vars={"step": 1}, threads=2)
+        finally:
+            done.set()
+    seen = reading.result()
     assert {name for name, _, _ in seen} == set(configs)
     for name, count, batches in seen:
         assert (count, batches) == (2000, 1), name
+    # Whenever somebody reads: there is no version between.
+    assert versions(project, configs) == dict.fromkeys(configs, 1)
 
 
-def _read(
-    project: Project, names: list[str], seen: set[tuple[str, int, int]], done: threading.Event
-) -> None:
+def _read(project: Project, names: list[str], done: threading.Event) -> set[tuple[str, int, int]]:
+    seen: set[tuple[str, int, int]] = set()
     spark = session().newSession()
     while not done.is_set():
         for name in names:
@@ -216,7 +226,8 @@ def _read(
             count, batches = spark.sql(sql).first()
             seen.add((name, count, batches))
             # Others need the machine, too.
-            time.sleep(0.1)
+            done.wait(0.1)
+    return seen
 
 
 def test_other_writers_lose_nothing_and_nor_do_we(project: Project) -> None:
@@ -303,4 +314,5 @@ def test_empty_and_sample(project: Project) -> None:
     version = versions(project, ["merged"])
     project.dbt("run", "-s", "merged", "--empty")
     assert versions(project, ["merged"]) == version
-    assert [row[0] for row in tuples(project, "merged")] == [1, 2]
+    project.dbt("run", "-s", "merged")
+    assert [row[0] for row in tuples(project, "merged")] == list(range(10))

@@ -32,6 +32,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
             **NO_COLUMN,
             **REFUSED_KEYS,
             **FIRST_BUILDS,
+            **{name: model(ONCE, **config) for name, (config, _) in NO_SENSE.items()},
             **REFRESHED,
             **LATEST,
             **UNCHANGED,
@@ -43,7 +44,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
 
 
 def test_only_what_is_refused_fails_and_nothing_is_left_behind(built: Built) -> None:
-    never_built = {"duplicates", "no_order", "nulls"}
+    never_built = {"duplicates", "nulls", *NO_SENSE}
     assert set(messages(built.first)) == never_built
     refused = {*NO_COLUMN, *REFUSED_KEYS}
     assert set(messages(built.second)) == refused | never_built
@@ -99,8 +100,8 @@ def test_merge_finds_rows_by_any_key(built: Built) -> None:
         "odd_names": [(1, 2, 30, 4, 5, 6, 70), (1, 2, 30, 40, 5, 9, 70)],
     }
     assert tables(built.project, expected) == expected
-    found = {(row["id"], row["v"]) for row in built.project.rows("of_types")}
-    assert found == {("", 40), ("b\\s", 20), ("it's", 10), ("é", 30)}
+    found = [(row["id"], row["v"]) for row in built.project.rows("of_types")]
+    assert found == [("", 40), ("b\\s", 20), ("it's", 10), ("é", 30)]
     names = [*expected, "of_types"]
     assert versions(built.project, names) == dict.fromkeys(names, 1)
 
@@ -169,7 +170,6 @@ FIRST_BUILDS = {
     # Without an explicit duplicate_keys a first build is what it is with dbt-databricks.
     "not_asked": model(TWICE, values("id, v", "2, 'c'"), unique_key="id"),
     "fine": model(WITH_NULL, unique_key="id", duplicate_keys="error"),
-    "no_order": model(ONCE, unique_key="id", duplicate_keys="latest"),
 }
 
 
@@ -177,9 +177,37 @@ def test_first_build_with_refused_keys_leaves_no_table(built: Built) -> None:
     found = messages(built.first)
     assert 'duplicate keys of unique_key id: 1, the first {"id":1} (2 rows)' in found["duplicates"]
     assert 'null keys of unique_key id: 1, the first {"id":null} (1 rows)' in found["nulls"]
-    assert "needs duplicate_keys_order_by" in found["no_order"]
     expected = {"not_asked": [(1, "a"), (1, "b"), (2, "c")], "fine": [(None, "a"), (1, "b")]}
     assert tables(built.project, expected) == expected
+
+
+NO_SENSE: dict[str, tuple[dict[str, object], str]] = {
+    "no_order": ({"unique_key": "id", "duplicate_keys": "latest"}, "needs duplicate_keys_order_by"),
+    "no_key": ({"duplicate_keys": "error"}, "need unique_key"),
+    "no_null_key": ({"null_keys": "error"}, "need unique_key"),
+    "unknown": (
+        {"unique_key": "id", "duplicate_keys": "first"},
+        "'first'. It is one of error, latest",
+    ),
+    "unknown_null": (
+        {"unique_key": "id", "null_keys": "drop"},
+        "'drop'. It is one of match, error",
+    ),
+    "unknown_stage": (
+        {"unique_key": "id", "stage": "file"},
+        "'file'. It is one of auto, view, table",
+    ),
+    "pruned_by_other": (
+        {"unique_key": "id", "merge_prune": ["v"]},
+        "'v', which is not in unique_key",
+    ),
+}
+
+
+def test_key_options_that_make_no_sense_are_refused(built: Built) -> None:
+    found = messages(built.first)
+    for name, (_, text) in NO_SENSE.items():
+        assert text in found[name], name
 
 
 REFRESHED = {"refreshed": model(ONCE, unique_key="id", duplicate_keys="error")}
@@ -255,6 +283,7 @@ CHANGED = (
     .replace("cast(null as string)", "if(id = 3, 'x', null)")
     .replace("range(1, 4)", "range(1, 5)")
 )
+VECTORS = {"tblproperties": {"delta.enableDeletionVectors": "true"}}
 NO_VECTORS = {"tblproperties": {"delta.enableDeletionVectors": "false"}}
 SKIP = {"merge_skip_unchanged": True, "unique_key": "id"}
 UNCHANGED = {
@@ -359,7 +388,7 @@ NEW_NULL_ROWS = values(
     "k, j, v", "null, 2, 'new'", "2, null, 'b'", "null, 1, 'N'", "null, null, 'zz'"
 )
 NO_PARTNER = {
-    **{n: model(NULL_ROWS, NEW_NULL_ROWS, **c) for n, c in WITHOUT_PARTNER.items()},
+    **{n: model(NULL_ROWS, NEW_NULL_ROWS, **c, **VECTORS) for n, c in WITHOUT_PARTNER.items()},
     # Without deletion vectors Delta does not fail: one of each statement.
     **{
         f"{name}_copied": model(NULL_ROWS, NEW_NULL_ROWS, **WITHOUT_PARTNER[name], **NO_VECTORS)

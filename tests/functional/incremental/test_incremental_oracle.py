@@ -60,7 +60,8 @@ def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]
         for n, outcome in enumerate(found):
             if outcome.wrong:
                 text = _report(new_project, outcome, len(wrong), f"{own_seed}_{n}")
-                wrong.append(f"DBT_DELTA_SEED={own_seed} case {n}: {text}")
+                drawn_by = f"DBT_DELTA_SEED={own_seed} DBT_DELTA_EXAMPLES={count}"
+                wrong.append(f"{drawn_by} case {n}: {text}")
                 print(f"\n{wrong[-1]}\n", flush=True)
         print(
             f"seed {own_seed}: {len(found)} models, {sum(o.runs for o in found)} runs, "

@@ -139,17 +139,17 @@ FAILING = {
             GONE,
             "select 2 as id, 7L as further, 'b' as v",
             on_schema_change="fail",
-            **STRATEGIES[name],
+            **config,
         )
-        for name in ("append", "merge")
+        for name, config in STRATEGIES.items()
     },
     "same": model(GONE, "select 11 as gone, 2 as ID, 'b' as v", on_schema_change="fail"),
 }
 
 
 def test_fail_names_the_differences_and_changes_nothing(built: Built) -> None:
-    for name in ("fail_append", "fail_merge"):
-        message = messages(built.second)[name]
+    for name in STRATEGIES:
+        message = messages(built.second)[f"fail_{name}"]
         assert "new column further bigint, removed column gone" in message
     expected = {"same": [(1, "a", 10), (2, "b", 11)]}
     assert tables(built.project, expected) == expected
@@ -167,7 +167,13 @@ WIDER = (
 )
 ALL_ALLOWED = {"tblproperties": {**MAPPED, **WIDENING, **NTZ}}
 ALLOWED = {
-    "allowed": model(NUMBERS, WIDER, **ALL_ALLOWED, **SYNC),
+    # Values of x and y become narrower: their columns stay.
+    "allowed": model(
+        NUMBERS + ", cast(1.25 as decimal(12, 4)) as x, timestamp_ntz'2024-01-02 03:04:05' as y",
+        WIDER + ", cast(2.5 as decimal(9, 2)) as x, date'2024-01-02' as y",
+        **ALL_ALLOWED,
+        **SYNC,
+    ),
     "allowed_later": model(NUMBERS, WIDER, **SYNC),
 }
 IMPOSSIBLE = {
@@ -210,19 +216,23 @@ def test_columns_are_dropped_and_widened_if_the_properties_allow_it(built: Built
     # The properties in the model switch the feature on first, in the same run.
     write_models(project, {"allowed_later": model(NUMBERS, WIDER, **ALL_ALLOWED, **SYNC)})
     project.dbt("run", "-s", "allowed_later")
-    for name in ALLOWED:
+    kept = {"x": "decimal(12,4)", "y": "timestamp_ntz"}
+    for name, further in {"allowed": kept, "allowed_later": {}}.items():
         assert columns(project, name) == {
             "id": "int",
             "n": "bigint",
             "d": "decimal(12,4)",
             "day": "timestamp_ntz",
             "w": "bigint",
+            **further,
         }
         listed = project.sql(f"select id, n, string(d), string(day), w from {{schema}}.{name}")
         assert sorted(tuple(row) for row in listed) == [
             (1, 2, "1.2500", "2024-01-02 00:00:00", 5000000000),
             (2, 3000000000, "1.2345", "2024-01-02 03:04:05", 7),
         ]
+    (row,) = project.sql("select string(x), string(y) from {schema}.allowed where id = 2")
+    assert tuple(row) == ("2.5000", "2024-01-02 00:00:00")
 
 
 FIELDS = ", ".join(f"'f{n}', id * {n}" for n in range(40))

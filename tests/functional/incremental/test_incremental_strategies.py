@@ -195,15 +195,16 @@ def _merge(**config: object) -> str:
     )
 
 
-# Where a model has two options, one is about rows that match and one about others.
+# Of several options each is about other rows: that match, in the batch only, in the table only.
 MERGE_OPTIONS = {
     "update_columns": _merge(
         merge_update_columns=["N"],
         not_matched_condition=f"{SOURCE_ALIAS}.n > 40 or {SOURCE_ALIAS}.n is null",
     ),
-    "exclude_columns": _merge(merge_exclude_columns=["V"], skip_not_matched_step="true"),
+    "exclude_columns": _merge(merge_exclude_columns=["V"]),
     "matched": _merge(
         matched_condition=f"{SOURCE_ALIAS}.n > {DEST_ALIAS}.n * 9 and {SOURCE_ALIAS}.id = 3",
+        skip_not_matched_step="true",
         not_matched_by_source_action="delete",
     ),
     "by_source_update": _merge(
@@ -252,8 +253,8 @@ def test_merge_options(built: Built) -> None:
     before, after = {"a": 1, "b": None}, {"a": 2, "b": "new"}
     expected = {
         "update_columns": [one, (2, "b", 20), (3, "c", 30), five],
-        "exclude_columns": [one, (2, "b", 20), (3, "c", 30)],
-        "matched": [two, new_three, four, five],
+        "exclude_columns": [one, (2, "b", 20), (3, "c", 30), four, five],
+        "matched": [two, new_three],
         "by_source_update": [(1, "gone", 0), two, three, four, five],
         "aliases": [one, two, new_three, four],
         "only_by_source": [two, three],
@@ -483,7 +484,7 @@ NEW = values("k, n, v", "1, 7, 'X'", "1, 7, 'X'", "null, 8, 'Y'", "3, 9, 'Z'")
 ORDERED = "select k, v, n from ({})"
 DELETE_INSERT = {
     "other_case": model(OLD, NEW, **{**DELETE, "unique_key": "K"}),
-    "staged_unpruned": model(OLD, NEW, stage="table", merge_prune="off", **DELETE),
+    "staged": model(OLD, NEW, stage="table", **DELETE),
     "copied_partitions": model(
         ORDERED.format(OLD),
         NEW,
@@ -498,7 +499,7 @@ DELETE_INSERT = {
         tblproperties={"delta.columnMapping.mode": "name"},
     ),
     "as_list": model(OLD, NEW, incremental_predicates=["n = 1"], **DELETE),
-    "as_text": model(OLD, NEW, incremental_predicates="n < 9", **DELETE),
+    "as_text": model(OLD, NEW, incremental_predicates="n < 9", merge_prune="off", **DELETE),
     "delete_empty": model(OLD, nothing("k, n, v", "1, 1, 'a'"), **DELETE),
     "reads_itself": model(OLD, "select k, n + 1 as n, v from {{ this }} where k = 1", **DELETE),
 }
@@ -509,7 +510,7 @@ def test_delete_insert_replaces_all_rows_of_a_key(built: Built) -> None:
     both = [null, one, one, (2, 1, "c"), three]
     expected = {
         "other_case": both,
-        "staged_unpruned": both,
+        "staged": both,
         "copied_partitions": [(k, v, n) for k, n, v in both],
         "composite": [(None, None, "Z"), (1, None, "Y"), (1, 1, "a"), (1, 2, "X")],
         # A list is dbt's form: it limits what is deleted.

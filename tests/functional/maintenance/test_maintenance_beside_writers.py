@@ -69,5 +69,6 @@ def test_maintain_gives_way_to_a_writer(made: Project) -> None:
         twice = [("maintain", {"select": "kept"})] * 2
         maintained = operations(made, *twice, vars={"step": 0})
         assert "failed:" not in maintained.output
+    assert done[0], "the writer never wrote"
     rows = {row["step"] for row in made.rows("kept")}
     assert rows == {done[0]}

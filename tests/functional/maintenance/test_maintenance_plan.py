@@ -168,9 +168,7 @@ def test_the_plan_marks_all_that_is_due_and_nothing_else(fleet: Project) -> None
 def test_maintain_does_the_plan_once(fleet: Project) -> None:
     versions, files = _versions(fleet), tables.data_files(fleet)
     rows = _rows(fleet)
-    little = operation(
-        fleet, "maintain", vars=VARS, check=False, budget_gb=0, select="tiny clustered"
-    )
+    little = operation(fleet, "maintain", vars=VARS, budget_gb=0, select="tiny clustered")
     assert "2 of 2 steps were left: the budget was too small." in little.printed
     assert (_versions(fleet), tables.data_files(fleet)) == (versions, files)
 

@@ -13,8 +13,8 @@ from tests.functional.harness import Invocation, Project
 from tests.functional.maintenance.running import operation, operations
 
 RETENTION = "delta.deletedFileRetentionDuration"
-NAMES = ("young", "undone", "killed", "read_version", "read_time", "read_by", "cloned", "forgotten")
-NAMES += ("strayed",)
+READ = ("read_version", "read_time", "read_by", "cloned")
+NAMES = ("young", "undone", "killed", *READ, "forgotten", "strayed")
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,16 @@ def test_a_longer_undo_window_is_kept(made: Project) -> None:
     expire(made, "undone", **{"delta.logRetentionDuration": "interval 1 day"})
     before = properties(made, "undone")
     made.sql("insert into {schema}.undone values (99, 'y')")
-    vacuum(made, "undone", vars={"dbt_delta_undo_days": 3})
+    undone = {"relation": f"{made.schema}.undone"}
+    refused = operations(
+        made,
+        ("vacuum", undone),
+        ("vacuum", {**undone, "retention_hours": 50}),
+        vars={"dbt_delta_undo_days": 3},
+        check=False,
+    )
+    said = "has retention_hours 50, less than 3 days (dbt_delta_undo_days)"
+    assert said in refused.output
     assert properties(made, "undone") == before
     (start,) = [c for c in tables.commits(made, "undone") if c["operation"] == "VACUUM START"]
     assert start["operationParameters"]["defaultRetentionMillis"] == 3 * 86_400_000
@@ -117,8 +126,7 @@ def test_a_killed_vacuum_leaves_a_retention_that_the_next_puts_back(made: Projec
 
 
 def test_what_a_clone_has_or_a_reader_has_pinned_stays(made: Project) -> None:
-    read = ("read_version", "read_time", "read_by", "cloned")
-    for name in read:
+    for name in READ:
         make(made, name)
     made.sql("create table {schema}.clone shallow clone {schema}.cloned version as of 0")
     made.sql("create view {schema}.pinned as select * from {schema}.read_version version as of 0")
@@ -129,16 +137,28 @@ def test_what_a_clone_has_or_a_reader_has_pinned_stays(made: Project) -> None:
     )
     set_properties(made, "read_by", **{"dbt_delta.pin.report": "0"})
     rows = made.rows("clone")
-    for name in read:
+    for name in READ:
         expire(made, name)
     time.sleep(1)
-    none = {"dbt_delta_undo_days": 0, **short(made, *read)}
+    none = {"dbt_delta_undo_days": 0, **short(made, *READ)}
     refused = vacuum(made, "cloned", check=False, retention_hours=0, vars=none)
     assert f"its shallow clone {made.schema}.clone has files of it" in refused.output
-    relations = [{"relation": f"{made.schema}.{name}"} for name in read]
-    vacuums = [("vacuum", relation) for relation in relations]
-    operations(made, *vacuums, ("maintain", {"select": " ".join(read)}), vars=none)
-    assert files(made, *read) == [3, 3, 3, 3]
+    select = " ".join(READ)
+    done = operations(
+        made,
+        ("maintenance_plan", {"select": select, "output": "json"}),
+        *[("vacuum", {"relation": f"{made.schema}.{name}"}) for name in READ],
+        ("maintain", {"select": select}),
+        vars=none,
+    )
+    planned = json.loads(done.printed.splitlines()[0])
+    assert {line["table"].partition(".")[2]: line["retention_why"] for line in planned} == {
+        "read_version": f"view {made.schema}.pinned reads version 0",
+        "read_time": f"view {made.schema}.pinned_time reads it as of {at}",
+        "read_by": "report reads version 0",
+        "cloned": f"its shallow clone {made.schema}.clone has files of it",
+    }
+    assert files(made, *READ) == [3, 3, 3, 3]
     assert made.rows("clone") == rows
     for statement in (
         "drop table {schema}.clone",
@@ -147,8 +167,8 @@ def test_what_a_clone_has_or_a_reader_has_pinned_stays(made: Project) -> None:
         "alter table {schema}.read_by unset tblproperties ('dbt_delta.pin.report')",
     ):
         made.sql(statement)
-    vacuum(made, *read, vars=none)
-    assert files(made, *read) == [1, 1, 1, 1]
+    vacuum(made, *READ, vars=none)
+    assert files(made, *READ) == [1, 1, 1, 1]
 
 
 def test_versions_that_left_a_checkpoint_are_not_taken_for_old(made: Project) -> None:

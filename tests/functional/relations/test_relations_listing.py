@@ -47,6 +47,7 @@ def test_docs_show_columns_and_comments_of_the_project_only(project: Project) ->
     # A broken view does not stop the docs.
     project.sql("create or replace view {schema}.v as select * from {schema}.foreign_a")
     project.sql("drop table {schema}.foreign_a")
+    (project.path / "target" / "catalog.json").unlink()
     assert project.dbt("docs", "generate").success
     catalog = json.loads((project.path / "target" / "catalog.json").read_text())
     assert {"model.consumer.Big", "model.consumer.i"} <= set(catalog["nodes"])
@@ -123,9 +124,8 @@ def test_commands(project: Project) -> None:
     for result in run.results:
         stored = project.sql(f"select * from `{result.node.schema}`.`{result.node.alias}`")
         assert [row.asDict() for row in stored] == [{"value_field": 1, "n_records": 1}]
-    # dbt shows what its first selector names.
-    shown = project.dbt("show", "-s", " ".join(names))
-    assert shown.output.count("|  1 |") == len(names)
+    # dbt shows the first of its selection.
+    assert "|  1 |" in project.dbt("show", "-s", "a_incremental").output
     project.dbt("run", "--empty", "--full-refresh")
     assert rows() == {}
     broken = "{{ config(materialized='table') }} select int('x') as id"

@@ -152,21 +152,27 @@ def test_a_view_is_made_anew_only_where_it_must_be(project: Project) -> None:
     views = {
         "owned": [
             (one, mine, "key", "create"),
+            (one, mine, "key", "alter"),
             (other, mine, "key", "alter"),
             (other, mine.replace("true", "false"), "key", "create"),
+        ],
+        "disowned": [
+            (other, mine, "key", "create"),
             (other, "", "key", "create"),
+            (other, "", "key", "alter"),
+            (other, DOCS, "key", "create"),
         ],
         "documented": [
-            (other, "", "key", "create"),
             (other, DOCS, "key", "create"),
             (other, DOCS, "key", None),
             (one, DOCS, "key", "create"),
+            (one, DOCS, "key", None),
         ],
         "documented_anew": [
             (one, DOCS, "key", "create"),
             (one, DOCS, "another key", "create"),
+            (one, DOCS, "another key", None),
             (one, "", "", "create"),
-            (one, "", "", "alter"),
         ],
     }
     for turn in range(4):

@@ -280,7 +280,7 @@ def test_a_reader_sees_every_version_whole(project: Project, csv_file: Write) ->
     seen, done = set(), threading.Event()
     failures: list[Exception] = []
 
-    def read() -> None:
+    def look() -> None:
         spark = session().newSession()
         while not done.is_set():
             try:
@@ -292,7 +292,7 @@ def test_a_reader_sees_every_version_whole(project: Project, csv_file: Write) ->
                 failures.append(error)
             done.wait(0.02)
 
-    thread = threading.Thread(target=read)
+    thread = threading.Thread(target=look)
     thread.start()
     try:
         for version in range(2, 5):

@@ -256,8 +256,8 @@ def test_bad_files_are_refused_before_the_first_write(project: Project, csv_file
         }
     )
     project.sql("create schema {schema}")
-    # One that is refused as it is read, and one by a look at its cells.
-    there = {"short", "whole"}
+    # One that is refused as it is read, one at its last line, and one by a look at its cells.
+    there = {"short", "latin", "whole"}
     for name in there:
         project.sql(f"create table {{schema}}.{name} using delta as select 1 as id")
     for name, (text, config, _) in BAD.items():

@@ -154,6 +154,7 @@ def test_the_right_password_gets_in_and_is_written_nowhere(door: Server, guest: 
     logs = [*door.home.glob("logs/**/*.log"), *guest.path.glob("**/*.log")]
     texts = [shown, output, *(path.read_text(errors="replace") for path in logs)]
     assert len(logs) >= 2
+    assert guest.path / "logs" / "dbt.log" in logs
     for text in texts:
         assert "a secret of the store" not in text
     assert not any(PASSWORD in text for text in texts[1:])
@@ -197,6 +198,9 @@ def test_dbt_debug_comes_as_a_run_does(door: Server, guest: Project) -> None:
     debug = dbt_subprocess(guest.path, "debug", home=door.home, env=variables)
     assert debug.wait() == 0, debug.output
     assert "OK connection ok" in debug.output
+    # In this process, too: what test_nothing_else_gets_in sees refused is the login.
+    is_in, output = ring(door, guest)
+    assert is_in, output
 
 
 def test_status_knows_it_runs_without_a_password(door: Server) -> None:

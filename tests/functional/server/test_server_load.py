@@ -23,8 +23,11 @@ PAUSE = 15
 class Reader(threading.Thread):
     """Reads random tables again and again: each read is one whole version, never an older one."""
 
-    def __init__(self, server: Server, tables: list[str], is_over: threading.Event) -> None:
+    def __init__(
+        self, server: Server, tables: list[str], is_over: threading.Event, number: int
+    ) -> None:
         super().__init__(daemon=True)
+        self._draw = random.Random(number)
         self.reads = 0
         self.wrong: list[str] = []
         self._server, self._tables, self._is_over = server, tables, is_over
@@ -37,10 +40,10 @@ class Reader(threading.Thread):
             # The server closes it: the first close fails for a class that pyspark leaves out.
             cursor = connect("127.0.0.1", self._server.port, "reader").cursor()
             while not self._is_over.is_set() or not self.reads:
-                table = random.choice(self._tables)
+                table = self._draw.choice(self._tables)
                 cursor.execute(f"select count(*), min(run), max(run) from {table}")
                 self._check(table, *cursor.fetchone())
-                self._is_over.wait(random.uniform(0, PAUSE))
+                self._is_over.wait(self._draw.uniform(0, PAUSE))
         except Exception as error:
             self.wrong.append(f"{type(error).__name__}: {str(error)[:3000]}")
 
@@ -63,7 +66,7 @@ def test_many_threads_and_readers(server: Server, project: Project) -> None:
     project.dbt("run", "--target", "thrift", vars={"run": run}, threads=THREADS)
     tables = [f"{project.schema}.m{n}" for n in range(MODELS)]
     is_over = threading.Event()
-    readers = [Reader(server, tables, is_over) for _ in range(READERS)]
+    readers = [Reader(server, tables, is_over, n) for n in range(READERS)]
     for reader in readers:
         reader.start()
     end = time.monotonic() + SECONDS

@@ -52,7 +52,7 @@ def test_errors_as_a_person_sees_them(project, capfd):
     project.write({"models/people.sql": BASE})
     project.write({f"models/{name}.sql": text for name, text in MISTAKES.items()})
     # Two more, whose texts are not kept.
-    project.write({"models/plain.sql": "select cast('x' as int) as n"})
+    project.write({"models/plain.sql": TABLE + "select cast('x' as int) as n"})
     project.write({"models/later_line.sql": "select 1 as id\n\n\nunion all select nope"})
     run = project.dbt("run", check=False)
     assert {result.node.name for result in run.results if result.status != "error"} == {"people"}

@@ -59,8 +59,9 @@ def test_a_table_is_what_it_was(built: Project) -> None:
     ).printed
     assert planned.count("Dry run: nothing was changed.") == len(calls)
     # Of those versions one has not the column.
-    assert planned.count("column - more") == 1
-    assert "is at version 2 already" in planned
+    (line,) = [line for line in planned.splitlines() if "column - more" in line]
+    assert line.split()[:4] == [f"{built.schema}.to_0", "restore", "2", "0"]
+    assert f"`{built.schema}`.`a` is at version 2 already." in planned
     assert set(tables.versions(built, ["a", *names]).values()) == {2}
 
     operations(built, *calls, vars=VARS)
@@ -84,10 +85,25 @@ def test_a_restore_is_tagged(built: Project) -> None:
     assert '"dbt_node_id": "macro_restore"' in tables.commits(built, "tagged")[3]["userMetadata"]
 
 
+REFUSED = [
+    ("a", "7", "restore: to is 7: `SCHEMA`.`a` has versions 0 to 2."),
+    ("a", "soon", "restore: to is 'soon'. Give a version, a time such as"),
+    ("a", "2001-01-01", "before the oldest version of `SCHEMA`.`a`"),
+    ("a", "run:none", "`SCHEMA`.`a` has no commit of run 'none'."),
+    ("b", "1", "there is no model, seed or snapshot 'b'. Give one of a,"),
+]
+
+
 def test_what_cannot_be_is_refused(built: Project) -> None:
-    refused = _restore(built, "{model: a, to: 7}")
-    assert not refused.success
-    assert f"restore: to is 7: `{built.schema}`.`a` has versions 0 to 2." in refused.output
+    # The first operation that fails ends an invocation; models fail side by side.
+    for n, (model, to, _) in enumerate(REFUSED):
+        call = f"{{% if execute %}}{{% do dbt_delta.restore('{model}', '{to}') %}}{{% endif %}}"
+        built.write({f"models/refused_{n}.sql": f"{call} select 1 as id"})
+    run = built.dbt("run", "-s", "refused_*", vars=VARS, check=False)
+    for n, (_, to, said) in enumerate(REFUSED):
+        refused = run.result(f"refused_{n}")
+        assert refused.status == "error", to
+        assert said.replace("SCHEMA", built.schema) in refused.message
     assert tables.version(built, "a") == 2
 
 

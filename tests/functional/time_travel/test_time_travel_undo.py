@@ -1,10 +1,10 @@
 """undo_run: everything that a run wrote is what it was, or nothing changes.
 
-DBT_DELTA_FAILURES=40   before how many of its writes an undo is broken off (default 1, at random)
+DBT_DELTA_EXAMPLES=40   before how many writes an undo is broken off (default 1, with --long 8)
+DBT_DELTA_SEED          before which ones; see drawing.py
 """
 
 import json
-import os
 import random
 import re
 from typing import Any
@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from tests.functional import tables
+from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Invocation, Project, is_session
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
-FAILURES = int(os.environ.get("DBT_DELTA_FAILURES", "1"))
+FAILURES = examples(1, 8)
 KEPT = (
     "delta.deletedFileRetentionDuration",
     "delta.logRetentionDuration",
@@ -40,7 +41,7 @@ MODELS = {
         "select * from values (1, 'B', 1), (2, 'c', 2) as t(id, name, part)"
         "{% endif %}"
     ),
-    "models/rebuilt.sql": _model("materialized='table'"),
+    "models/rebuilt.sql": _model("materialized='table', partition_by='part'"),
     "models/merged.sql": _model(
         INCREMENTAL + "unique_key='id', tblproperties={'delta.enableChangeDataFeed': 'true'}"
     ),
@@ -69,6 +70,7 @@ MODELS = {
     ),
     "models/shown.sql": _model("materialized='view'"),
     "models/fresh.sql": _model("materialized='table', enabled=(var('step') == 2)"),
+    "models/fresh_too.sql": _model(INCREMENTAL + "unique_key='id', enabled=(var('step') == 2)"),
     "models/gone.sql": _model("materialized='table', enabled=(var('step') == 1)"),
     "models/coded.py": (
         "def model(dbt, session):\n    dbt.config(materialized='table')\n"
@@ -122,6 +124,12 @@ def _versions(project: Project) -> dict[str, int]:
     return tables.versions(project, _names(project))
 
 
+def _retention(project: Project) -> str:
+    """What an undo keeps of documented, whose steps ask for 10 and 11 days."""
+    configuration = tables.metadata(project, "documented")["configuration"]
+    return str(configuration["delta.deletedFileRetentionDuration"])
+
+
 @pytest.fixture
 def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Set ``step``: the operation fails instead of its write of that number; ``writes`` counts."""
@@ -152,18 +160,20 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     _build(project, 2)
     after = _state(project)
     changed = sum(before.get(name) != state for name, state in after.items())
-    assert changed >= 11 + is_session()
+    assert changed >= 12 + is_session()
 
-    # Every table is written at least once.
-    steps = random.SystemRandom().sample(range(1, changed + 1), min(FAILURES, changed))
+    # Every table is written at least once, and the first time the retention of one is set again.
+    writes = changed + 1
+    steps = random.Random(SEED).sample(range(1, writes + 1), min(FAILURES, writes))
     for step in sorted(steps):
-        print(f"write {step} fails", flush=True)
+        print(f"write {step} fails, by seed {SEED}", flush=True)
         broken_at.update(step=step, writes=0)
         broken = _undo(project, "{run: last}", check=False)
-        assert not broken.success
+        assert not broken.success or changed <= broken_at["writes"] < step
         broken_at["step"] = 0
-        again = _undo(project, "{run: last}")
+        again = broken if broken.success else _undo(project, "{run: last}")
         assert _state(project) == before, (step, again.output)
+        assert _retention(project) == "interval 11 days", step
         # The next build does the same work again.
         _build(project, 2)
         assert _state(project) == after
@@ -176,21 +186,19 @@ def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     assert "column - extra" in undone.output
     assert _state(project) == before
     assert tables.data_files(project) <= files
-    retention = tables.metadata(project, "documented")["configuration"]
-    assert retention["delta.deletedFileRetentionDuration"] == "interval 11 days"
+    assert _retention(project) == "interval 11 days"
 
 
 def test_an_undo_is_undone(project: Project) -> None:
     project.write({name: MODELS[name] for name in ("models/src.sql", "models/merged.sql")})
     _build(project, 1)
+    before = _state(project)
     _build(project, 2)
     after = _state(project)
-    _undo(project, "{run: last}")
-    assert _ids(project) == [0, 1]
-    _undo(project, "{run: last}")
-    assert _state(project) == after
-    _undo(project, "{run: last}")
-    assert _ids(project) == [0, 1]
+    assert before != after
+    for wanted in (before, after) * 2:
+        _undo(project, "{run: last}")
+        assert _state(project) == wanted
 
 
 def _ids(project: Project, name: str = "merged") -> list[int]:
@@ -240,6 +248,7 @@ def test_what_cannot_come_back_stops_it_and_upkeep_and_comments_do_not(project: 
     _build(project, 2)
     project.sql("drop table {schema}.merged")
     project.sql("create table {schema}.merged using delta as select 1 as id")
+    project.sql("insert into {schema}.seeded values (9, 'z')")
     project.sql("optimize {schema}.appended")
     project.sql("vacuum {schema}.appended lite")
     project.sql("comment on table {schema}.appended is 'seen'")
@@ -255,13 +264,15 @@ def test_what_cannot_come_back_stops_it_and_upkeep_and_comments_do_not(project: 
         "shown replaced a view in that run, which cannot be brought back. Leave it out by exclude",
         "merged was created",
         "after the run, by somebody outside of dbt",
+        "seeded: version",
+        "WRITE by somebody outside of dbt",
         "is out of reach, replaced",
         "delta.deletedFileRetentionDuration is interval 1 second",
     ):
         assert said in refused.output, said
     assert f"{project.schema}.appended" not in refused.output
     assert _versions(project) == versions
-    _undo(project, "{run: last, exclude: [shown, merged, short]}")
+    _undo(project, "{run: last, exclude: [shown, merged, seeded, short]}")
     assert (_ids(project, "rebuilt"), _ids(project, "appended")) == ([0, 1], [0, 1])
     tag = json.loads(tables.commits(project, "rebuilt")[-1]["userMetadata"])
     assert tag["dbt_undo_of"]
