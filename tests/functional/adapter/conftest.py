@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import yaml
+from dbt.adapters.factory import reset_adapters
 
 # dbt's own fixtures, here in the place of those one folder up.
 from dbt.tests.fixtures.project import *  # noqa: F403
 from dbt.tests.fixtures.project import write_project_files
 from dbt_common.utils import deep_merge
 
-from dbt_delta.session.plugin import install
 from tests.functional import harness
 
 # Bases that read manifest.json, catalog.json or what else dbt writes only then.
@@ -32,8 +32,8 @@ def artifacts(request: pytest.FixtureRequest) -> Generator[None, None, None]:
 
 @pytest.fixture(scope="class")
 def dbt_profile_target(home: Path) -> Generator[dict[str, Any], None, None]:
-    """The shared driver or server; dbt's fixtures connect before dbt has loaded the plugin."""
-    install()
+    """The shared driver or server, and no adapter that an earlier test left."""
+    reset_adapters()
     harness.session()
     target: dict[str, Any] = {"type": "spark", "threads": 4}
     if harness.is_session():

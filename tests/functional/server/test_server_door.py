@@ -18,7 +18,6 @@ from cryptography.x509 import load_pem_x509_certificate
 from dbt.cli.main import dbtRunner
 
 from dbt_delta.server.daemon import free_port
-from dbt_delta.session import plugin
 from tests.functional.harness import Invocation, Project, dbt_subprocess
 from tests.functional.server.conftest import Server
 
@@ -135,7 +134,6 @@ def knock(server: Server, project: Project, **variables: str) -> tuple[bool, str
 
 def ring(server: Server, project: Project, **variables: str) -> tuple[bool, str]:
     """What ``dbt debug`` says with that login; it reads no project."""
-    plugin.install()
     events: list[Any] = []
     folders = ("--project-dir", project.path, "--profiles-dir", project.path)
     with papers(server, variables):
