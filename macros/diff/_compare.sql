@@ -5,7 +5,8 @@
     differ are found: in all, in certain files, in a change feed, or nowhere.
 #}
 {% macro _comparison(before, after, unique_key, exclude_columns, tolerance, rows={'kind': 'all'}) -%}
-    {%- set before_columns, after_columns = dbt_delta._columns_of_both(before, after) -%}
+    {%- set before_columns = dbt_delta._columns_of('select * from ' ~ before) -%}
+    {%- set after_columns = dbt_delta._columns_of('select * from ' ~ after) -%}
     {%- set excluded = dbt_delta._names(exclude_columns) | map('lower') | list -%}
     {%- do dbt_delta._known_columns('exclude_columns', excluded, before_columns + after_columns) -%}
     {%- set columns, compared_before, compared_after = [], [], [] -%}

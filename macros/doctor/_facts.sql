@@ -49,5 +49,5 @@
     {%- elif env_var('DBT_DELTA_PLUGIN', 'on') | lower in ('off', '0', 'false') -%}
         {{- return({'obstacle': 'DBT_DELTA_PLUGIN=' ~ env_var('DBT_DELTA_PLUGIN'), 'ansi': none}) -}}
     {%- endif -%}
-    {{- return({'obstacle': 'the Python package dbt_delta is not installed', 'ansi': none}) -}}
+    {{- return({'obstacle': 'the Python package dbt_delta is not installed', 'ansi': none, 'is_absent': true}) -}}
 {%- endmacro %}

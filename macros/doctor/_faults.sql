@@ -69,6 +69,7 @@
     {%- set obstacle = found.plugin.obstacle -%}
     {%- set is_chosen = obstacle.startswith('DBT_DELTA_PLUGIN=') -%}
     {%- set faults = [] -%}
+    {%- if found.plugin.get('is_absent') -%}{{- return(faults) -}}{%- endif -%}
     {%- if obstacle and not is_chosen -%}
         {%- do faults.append(
             "Plugin: dbt_delta's is not active in this environment: " ~ obstacle
@@ -90,6 +91,14 @@
         ) -%}
     {%- endif -%}
     {{- return(faults) -}}
+{%- endmacro %}
+
+{# What is as it must be where only the macros are installed, as on dbt Cloud, and is good to know. #}
+{% macro _session_notes(found) -%}
+    {{- return([
+        'Note: ' ~ found.plugin.obstacle ~ ' in this environment. The macros work without it; dbt-spark switches ANSI '
+        ~ 'mode off, models of a session target share one Spark session, and select of run operations is missing.'
+    ] if found.plugin.get('is_absent') else []) -}}
 {%- endmacro %}
 
 {% macro _place(found) -%}

@@ -31,7 +31,8 @@
 #}
 {% macro _is_dear(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
-        ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|randn|uuid|shuffle|current_timestamp|now'
+        ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle'
+        ~ '|monotonically_increasing_id|current_timestamp|now'
         ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b' -%}
     {%- set text = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|'(?:[^'\\\\]|\\\\.)*'", ' ', sql) -%}
     {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
@@ -63,42 +64,25 @@ where __dbt_rank = 1
 {%- endmacro %}
 
 {#
-    One row: the batch's columns as a struct type. Plans only: nothing of the batch is read.
-    Expressions are planned with it, so that what they name is found, or Spark says what is not.
-#}
-{% macro get_batch_columns_sql(from, expressions={}) -%}
-select
-    typeof(struct(batch.*)) as columns
-    {%- for name, expression in expressions.items() %},
-    ({{ expression }}) as {{ dbt_delta._quoted('constraint ' ~ name) }}
-    {%- endfor %}
-from (select 1) as one
-left join {{ from }} as batch on false
-{%- endmacro %}
-
-{#
     Stages the batch and looks at it: its columns, what they ask of the table, and its keys.
     Refuses what must not be written, before anything is.
 #}
-{% macro _stage(target, sql, settings, layout, bounded) -%}
+{% macro _stage(target, sql, settings, promised, bounded, is_altered) -%}
     {%- set select = '(\n' ~ sql ~ ')' -%}
     {%- set batch = {'from': select, 'staging': none, 'bounds': [], 'rows': none, 'null_rows': none, 'changes': []} -%}
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
-    {%- set staged = dbt_delta._is_staged(target, sql, settings) -%}
-    {%- set found = none -%}
-    {%- set columns = none -%}
+    {%- do dbt_delta._plan_columns(batch, dbt_delta._columns_of(sql), target, settings, promised, sql) -%}
+    {#- The SELECT itself may fail: it is evaluated before the table is altered. -#}
+    {%- set staged = dbt_delta._is_staged(target, sql, settings) or (
+        (batch.changes or is_altered) and model.language != 'python'
+    ) -%}
+    {%- do dbt_delta._check_conditions(target, batch, settings) -%}
+    {%- set found, losses = none, dbt_delta._key_losses(target, batch, settings, bounded) -%}
     {%- if checked and not staged -%}
-        {%- set found = run_query(dbt_delta.get_batch_check_sql(select, settings, bounded)).rows[0] -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(select, settings, bounded, losses)).rows[0] -%}
         {%- do batch.update({'rows': found['row_count'] | int}) -%}
-        {%- set columns = found['columns'] -%}
-        {%- if columns is none and dbt_delta._is_settled(batch, settings) -%}
-            {{- return(batch) -}}
-        {%- endif -%}
+        {%- if dbt_delta._is_settled(batch, settings) -%}{{- return(batch) -}}{%- endif -%}
     {%- endif -%}
-    {%- if columns is none -%}
-        {%- set columns = run_query(dbt_delta.get_batch_columns_sql(select)).rows[0]['columns'] -%}
-    {%- endif -%}
-    {%- do dbt_delta._plan_columns(batch, dbt_delta._struct_fields(columns), target, settings, layout, sql) -%}
     {%- if staged -%}
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}
         {%- do batch.update({'from': dbt_delta._named(staging), 'staging': staging}) -%}
@@ -107,13 +91,12 @@ left join {{ from }} as batch on false
             batch.from, dbt_delta.get_staged_columns_sql(select, batch.source_columns)
         )) -%}
         {%- if checked -%}
-            {%- set found = run_query(
-                dbt_delta.get_batch_check_sql(batch.from, settings, bounded, columns=false)
-            ).rows[0] -%}
+            {%- set found = run_query(dbt_delta.get_batch_check_sql(batch.from, settings, bounded, losses)).rows[0] -%}
         {%- endif -%}
     {%- endif -%}
     {%- if checked -%}
         {%- do dbt_delta._check_keys(target, batch, settings, found) -%}
+        {%- do dbt_delta._check_losses(target, batch, settings, losses, found) -%}
         {%- do batch.update({
             'rows': found['row_count'] | int,
             'null_rows': found['null_rows'] | int,
@@ -126,13 +109,19 @@ left join {{ from }} as batch on false
     {{- return(batch) -}}
 {%- endmacro %}
 
-{# Which columns are written, from what, and what must change in the table first. #}
-{% macro _plan_columns(batch, source_columns, target, settings, layout, sql) -%}
-    {%- do dbt_delta._check_contract(source_columns, sql) -%}
-    {%- set changes = dbt_delta._schema_changes(source_columns, target, settings, layout) -%}
-    {%- set after = dbt_delta._columns_after(source_columns, target.columns, settings.on_schema_change) -%}
+{#
+    Which columns are written, from what, and what must change in the table first; `promised` is none where
+    only columns may change.
+#}
+{% macro _plan_columns(batch, source_columns, target, settings, promised, sql) -%}
+    {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
+    {%- do dbt_delta._check_contract(written, sql) -%}
+    {%- set changes = dbt_delta._schema_changes(
+        written, target, settings, promised or {'properties': {}, 'checks': {}, 'follows_checks': false}
+    ) -%}
+    {%- set after = dbt_delta._columns_after(written, target.columns, settings.on_schema_change) -%}
     {%- set columns = [] -%}
-    {%- for source in source_columns -%}
+    {%- for source in written -%}
         {%- set column = dbt_delta._column(after, source.name) -%}
         {%- if settings.strategy == 'merge' and settings.schema_evolution -%}
             {#- The MERGE itself brings new columns and fields into the table. -#}
@@ -145,6 +134,14 @@ left join {{ from }} as batch on false
             }) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- if not columns -%}
+        {%- do dbt_delta._refuse(
+            'The model gives none of the columns of ' ~ target.name ~ ', which are '
+            ~ target.columns | map(attribute='name') | join(', ') ~ '. Its own are '
+            ~ source_columns | map(attribute='name') | join(', ') ~ '. Nothing was written.'
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._check_layout_columns(target, columns, settings) -%}
     {%- for name in settings.unique_key + (settings.update_columns if settings.strategy == 'merge' else [])
         if dbt_delta._column(columns, name) is none -%}
         {%- do dbt_delta._refuse(
@@ -159,22 +156,84 @@ left join {{ from }} as batch on false
     }) -%}
 {%- endmacro %}
 
+{# Refuses a batch without a column that says where its rows belong, or which rows they replace. #}
+{% macro _check_layout_columns(target, columns, settings) -%}
+    {%- set fate = 'new rows would go to the partition of NULL' -%}
+    {%- set needed = [] if settings.skip_not_matched else target.partitions -%}
+    {%- if settings.strategy == 'insert_overwrite' and target.clustering -%}
+        {%- set fate = 'its values say which rows are replaced' -%}
+        {%- set needed = target.clustering -%}
+    {%- endif -%}
+    {%- for name in needed -%}
+        {%- set steps = [name] if dbt_delta._column(target.columns, name) is not none else name.split('.') -%}
+        {%- set held = dbt_delta._column(target.columns, steps[0]) or {} -%}
+        {%- if dbt_delta._exact_path(columns, steps) is none
+            and not held.get('default') and not held.get('is_generated') -%}
+            {%- do dbt_delta._refuse(
+                "The model gives no column '" ~ name ~ "', by which " ~ target.name ~ ' is '
+                ~ ('clustered' if target.clustering else 'partitioned') ~ ': ' ~ fate
+                ~ '. Nothing was changed. Give the column, or rebuild with --full-refresh.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The columns of a batch without those that only its conditions read. #}
+{% macro _without_control_columns(source_columns, settings) -%}
+    {%- for name in settings.control_columns if dbt_delta._column(source_columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "merge_control_columns names '" ~ name ~ "', which the model does not give. Its columns are "
+            ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- set control = settings.control_columns | map('lower') | list -%}
+    {%- set written = [] -%}
+    {%- for column in source_columns if column.name | lower not in control -%}
+        {%- do written.append(column) -%}
+    {%- endfor -%}
+    {{- return(written) -}}
+{%- endmacro %}
+
+{# The rows of a first build, of a batch that deletes too: those that a merge would insert. #}
+{% macro get_inserted_sql(sql, settings) -%}
+select {{ 'batch.* except (' ~ dbt_delta._quoted_list(settings.control_columns) ~ ')' if settings.control_columns else '*' }}
+from (
+    select * from (
+{{ sql }}
+    ) as {{ settings.source_alias }}
+    {%- if settings.not_matched_condition %}
+    where {{ settings.not_matched_condition }}
+    {%- endif %}
+) as batch
+{%- endmacro %}
+
 {# An enforced contract by the columns that are known already; dbt's own check prints the table. #}
 {% macro _check_contract(source_columns, sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(none) -}}{%- endif -%}
     {%- set synonyms = {
         'integer': 'int', 'long': 'bigint', 'short': 'smallint', 'byte': 'tinyint', 'real': 'float',
-        'numeric': 'decimal(10,0)', 'decimal': 'decimal(10,0)', 'dec': 'decimal(10,0)',
     } -%}
+    {%- set unsized = [] -%}
     {%- set same = namespace(so=source_columns | length == model.columns | length) -%}
     {%- for column in model.columns.values() -%}
         {%- set found = dbt_delta._column(source_columns, column.name) -%}
         {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
-        {%- if found is none or found.type | replace(' ', '') != synonyms.get(type, type) -%}
+        {%- set text = modules.re.fullmatch('(var)?char\\([0-9]+\\)', type) is not none -%}
+        {%- if found is not none and type in ('decimal', 'numeric', 'dec') and found.type.startswith('decimal(') -%}
+            {%- do unsized.append(column.name) -%}
+        {%- elif found is none
+            or found.type | replace(' ', '') != ('string' if text else synonyms.get(type, type)) -%}
             {%- set same.so = false -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- if not same.so -%}{{ get_assert_columns_equivalent(sql) }}{%- endif -%}
+    {%- if not same.so -%}
+        {{ get_assert_columns_equivalent(sql) }}
+    {%- elif unsized -%}
+        {%- do exceptions.warn(
+            'Detected columns with numeric type and unspecified precision/scale, this can lead to unintended rounding: '
+            ~ unsized
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {#
@@ -203,14 +262,24 @@ as
 {{ sql }}
 {%- endmacro %}
 
-{# A column without a type cannot be stored: it holds NULLs only. #}
+{# What has no type cannot be stored: it holds NULLs only. #}
 {% macro get_staged_columns_sql(from, columns) -%}
     {%- set texts = [] -%}
     {%- for column in columns -%}
         {%- set quoted = dbt_delta._quoted(column.name) -%}
+        {%- set type = dbt_delta._stored_type(column.type) -%}
         {%- do texts.append(
-            'cast(null as string) as ' ~ quoted if column.type == 'void' else quoted
+            quoted if type == column.type else 'cast(' ~ quoted ~ ' as ' ~ type ~ ') as ' ~ quoted
         ) -%}
     {%- endfor -%}
 select {{ texts | join(', ') }} from {{ from }} as batch
+{%- endmacro %}
+
+{# A SELECT of which every column can be stored. #}
+{% macro _typed(sql) -%}
+    {%- set columns = dbt_delta._columns_of(sql) -%}
+    {%- for column in columns if dbt_delta._stored_type(column.type) != column.type -%}
+        {{- return(dbt_delta.get_staged_columns_sql('(\n' ~ sql ~ ')', columns)) -}}
+    {%- endfor -%}
+    {{- return(sql) -}}
 {%- endmacro %}

@@ -8,29 +8,26 @@
 {%- endmacro %}
 
 {#
-    One row about the batch: columns (a struct type; none of an empty batch), row_count,
-    duplicate_keys, null_rows, and for each bounded key low_N, high_N, nulls_N, values_N.
+    One row about the batch: row_count, duplicate_keys, null_rows, for each bounded key low_N, high_N,
+    nulls_N, values_N, and lost_N: the rows of which the Nth of `losses`, {condition}, is true.
 #}
-{% macro get_batch_check_sql(from, settings, bounded, columns=true) -%}
+{% macro get_batch_check_sql(from, settings, bounded, losses=[]) -%}
 {%- set keys, is_null = [], [] -%}
 {%- for key in settings.unique_key -%}
     {%- do keys.append(dbt_delta._quoted(key)) -%}
     {%- do is_null.append(dbt_delta._quoted(key) ~ ' is null') -%}
 {%- endfor -%}
 select
-    {%- if columns %}
-    max(__dbt_columns) as columns,
-    {%- endif %}
     coalesce(sum(__dbt_rows), 0) as row_count,
     count_if(__dbt_rows > 1) as duplicate_keys,
     coalesce(sum(case when {{ is_null | join(' or ') }} then __dbt_rows end), 0) as null_rows
     {{- dbt_delta._bound_values(bounded) }}
+    {%- for loss in losses %},
+    coalesce(sum(case when {{ loss.condition }} then __dbt_rows end), 0) as lost_{{ loop.index0 }}
+    {%- endfor %}
 from (
     select
         {{ keys | join(', ') }},
-        {%- if columns %}
-        max(typeof(struct(batch.*))) as __dbt_columns,
-        {%- endif %}
         count(*) as __dbt_rows
     from {{ from }} as batch
     group by {{ keys | join(', ') }}
@@ -58,6 +55,68 @@ from (
     {%- endif -%}
 {%- endmacro %}
 
+{#
+    How keys of the batch can get lost on their way into the table, {condition, problem}: what is stored is
+    then another value, so that the next run does not find it and inserts the row once more.
+#}
+{% macro _key_losses(target, batch, settings, bounded) -%}
+    {%- set losses = [] -%}
+    {%- set partitions = target.partitions | map('lower') | list -%}
+    {%- set compared = partitions + bounded | map(attribute='name') | map('lower') | list -%}
+    {%- for name in settings.unique_key -%}
+        {%- set column = dbt_delta._column(batch.columns, name) -%}
+        {%- set key = dbt_delta._quoted(name) -%}
+        {%- set type = dbt_delta._stored_key_type(target, column, settings) if column is not none else none -%}
+        {%- if type is not none and dbt_delta._type_kind(type) == 'atomic'
+            and not dbt_delta._fits(column.source_type, type) -%}
+            {%- do losses.append({
+                'condition': 'not (try_cast(' ~ key ~ ' as ' ~ type ~ ') <=> ' ~ key ~ ')',
+                'problem': 'are ' ~ column.source_type ~ ' and another value as ' ~ type ~ ', the type in the table. '
+                    ~ 'Cast ' ~ name ~ ' in the model',
+            }) -%}
+        {%- endif -%}
+        {%- if column is not none and column.source_type == 'string' and name | lower in compared -%}
+            {#- Statistics and partitions have another text in their place. -#}
+            {%- do losses.append({
+                'condition': 'not is_valid_utf8(' ~ key ~ ')',
+                'problem': 'are no valid UTF-8. Correct them, or take hex(' ~ name ~ ') for a key',
+            }) -%}
+        {%- endif -%}
+        {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}
+            {%- do losses.append({
+                'condition': key ~ " = ''",
+                'problem': 'are empty, and Delta stores an empty text in a partition column as NULL. '
+                    ~ 'Give them a text, or NULL',
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(losses) -}}
+{%- endmacro %}
+
+{# The type that a key has in the table when the batch is written; a MERGE itself may widen it. #}
+{% macro _stored_key_type(target, column, settings) -%}
+    {%- set found = dbt_delta._column(target.columns, column.name) -%}
+    {%- if found is not none and settings.strategy == 'merge' and settings.schema_evolution
+        and not dbt_delta._has_property(target.properties, 'delta.enableTypeWidening', true) -%}
+        {{- return(found.type) -}}
+    {%- endif -%}
+    {{- return(column.type) -}}
+{%- endmacro %}
+
+{# Refuses keys that would not be found again. #}
+{% macro _check_losses(target, batch, settings, losses, found) -%}
+    {%- for loss in losses -%}
+        {%- set count = found['lost_' ~ loop.index0] | int -%}
+        {%- if count > 0 -%}
+            {%- do dbt_delta._refuse_batch(
+                batch,
+                count ~ ' keys of the batch for ' ~ target.name ~ ', unique_key ' ~ settings.unique_key | join(', ')
+                ~ ', ' ~ loss.problem ~ '. Nothing was written.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
 {% macro _null_condition(keys) -%}
     {%- set conditions = [] -%}
     {%- for key in keys -%}{%- do conditions.append(dbt_delta._quoted(key) ~ ' is null') -%}{%- endfor -%}
@@ -79,6 +138,37 @@ from (
         'The batch for ' ~ target.name ~ ' has ' ~ problem ~ ' of unique_key ' ~ keys | join(', ')
         ~ ': ' ~ total ~ ', the first ' ~ examples | join(', ') ~ '. Nothing was written. ' ~ way_out
     ) -%}
+{%- endmacro %}
+
+{# Refuses a condition of the configuration that Spark cannot read, by the name of its config. #}
+{% macro _check_conditions(target, batch, settings) -%}
+    {#- A condition may name what a schema change is about to add. -#}
+    {%- if batch.changes or adapter.dbt_delta_problem is not defined -%}{{- return(none) -}}{%- endif -%}
+    {%- set of_table = target.name ~ dbt_delta._as_dest(settings) -%}
+    {%- set of_both = of_table ~ ' cross join ' ~ batch.from ~ ' as ' ~ settings.source_alias -%}
+    {%- set is_merge = settings.strategy == 'merge' -%}
+    {%- for from, name, condition in [
+        (of_both, 'matched_delete_condition', settings.delete_condition),
+        (of_both, 'matched_condition', settings.matched_condition if is_merge else none),
+        (of_both, 'not_matched_condition', settings.not_matched_condition if is_merge else none),
+        (of_table, 'not_matched_by_source_condition', settings.by_source_condition if is_merge else none),
+        (
+            of_both if is_merge else of_table,
+            'incremental_predicates',
+            dbt_delta._all_of(settings.predicates) if settings.strategy in dbt_delta._strategies()
+                and not (settings.strategy == 'delete+insert' and settings.predicates_limit_batch) else none,
+        ),
+    ] if condition -%}
+        {%- set problem = adapter.dbt_delta_problem(
+            'select (' ~ condition ~ ') as is_so from ' ~ from
+        ) -%}
+        {%- if problem -%}
+            {%- do dbt_delta._refuse(
+                name ~ ' of ' ~ target.name ~ ' is ' ~ condition ~ ', and Spark says: ' ~ problem
+                ~ ' Nothing was written.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# Refuses rows that a replace_where would write outside of what it replaces. #}
@@ -103,7 +193,6 @@ from (
     columns are to be changed first, the write itself would fail too late.
 #}
 {% macro _check_values(batch) -%}
-    {%- if not batch.changes -%}{{- return(none) -}}{%- endif -%}
     {%- set values = [] -%}
     {%- for column in batch['columns'] if not dbt_delta._fits(column.source_type, column.type) -%}
         {%- do values.append(dbt_delta._comparable(
@@ -113,6 +202,36 @@ from (
     {%- if values -%}
         {%- do run_query('select max(xxhash64(' ~ values | join(', ') ~ ')) from ' ~ batch.from ~ ' as batch') -%}
     {%- endif -%}
+{%- endmacro %}
+
+{#
+    Refuses rows that the table's constraints forbid while the table is as it was: the write itself would
+    fail after the table was altered. Rows of which it is not sure that they are written, and constraints on
+    columns that the batch lacks, are left to the write.
+#}
+{% macro _check_constraints(existing, batch, settings, promised) -%}
+    {%- set limited = settings.predicates and settings.strategy in ('merge', 'delete+insert') -%}
+    {%- if settings.strategy not in dbt_delta._strategies() or limited or settings.strategy == 'merge' and (
+        settings.schema_evolution or settings.matched_condition or settings.not_matched_condition or settings.skip_matched
+        or settings.skip_not_matched or settings.update_columns or settings.exclude_columns
+        or settings.delete_condition
+    ) -%}{{- return(none) -}}{%- endif -%}
+    {%- set surplus = dbt_delta._surplus_checks(existing, promised) if promised is not none else [] -%}
+    {%- set checks = dict(promised.checks) if promised is not none else {} -%}
+    {%- for name in dbt_delta._constraint_names(existing.properties) if name not in surplus -%}
+        {%- set expression = existing.properties['delta.constraints.' ~ name] -%}
+        {%- if expression is not none -%}{%- do checks.setdefault(name, expression) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- for column in batch.target_columns if dbt_delta._column(batch.columns, column.name) is none -%}
+        {%- for name, expression in checks.items() | list if dbt_delta._mentions(expression, [column.name]) -%}
+            {%- do checks.pop(name) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_violations(
+        checks,
+        '(select ' ~ dbt_delta._all_columns(batch, casts=true) | join(', ') ~ ' from ' ~ batch.from ~ ')',
+        'the rows of the batch for ' ~ dbt_delta._named(existing.relation),
+    ) -%}
 {%- endmacro %}
 
 {# Stops the model, and leaves nothing of its batch behind. #}

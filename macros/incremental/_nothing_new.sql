@@ -16,17 +16,19 @@
 
 {# Whether writing the batch would change nothing: it is empty, or all of it is there. #}
 {% macro _is_nothing(target, batch, settings) -%}
-    {%- if settings.strategy in ('merge', 'delete+insert') -%}
-        {{- return(dbt_delta._is_empty(batch, settings) or not dbt_delta._has_clause(batch, settings)) -}}
-    {%- endif -%}
+    {%- if dbt_delta._is_empty(batch, settings) -%}{{- return(true) -}}{%- endif -%}
+    {%- if settings.strategy == 'merge' -%}{{- return(not dbt_delta._has_clause(batch, settings)) -}}{%- endif -%}
     {%- set replaced = dbt_delta._replaced(target, batch, settings) -%}
     {%- if not settings.skip_unchanged or replaced is none -%}{{- return(false) -}}{%- endif -%}
-    {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch, replaced)).rows | length == 0) -}}
+    {{- return(run_query(
+        dbt_delta.get_first_difference_sql(target, batch, replaced, dbt_delta._as_dest(settings))
+    ).rows | length == 0) -}}
 {%- endmacro %}
 
 {# Whether a merge has a clause: without one, as when nothing is left to update, Spark refuses it. #}
 {% macro _has_clause(batch, settings) -%}
-    {%- if settings.strategy != 'merge' or not settings.skip_not_matched or settings.by_source_action -%}
+    {%- if settings.strategy != 'merge' or not settings.skip_not_matched or settings.by_source_action
+        or settings.delete_condition -%}
         {{- return(true) -}}
     {%- endif -%}
     {%- set updated = [] -%}
@@ -36,23 +38,60 @@
     {{- return(settings.unique_key and updated and not settings.skip_matched) -}}
 {%- endmacro %}
 
-{# The condition of the rows that the write replaces; none where it replaces none. #}
+{#
+    The rows that the write replaces: conditions of which each row meets one at most. None where it replaces
+    none, or does not write all of the batch.
+#}
 {% macro _replaced(target, batch, settings) -%}
-    {%- if settings.strategy == 'insert_overwrite' and not target.clustering -%}
-        {%- set partitions = dbt_delta._quoted_list(target.partitions) -%}
-        {{- return(
-            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.from ~ ')'
-            if target.partitions else 'true'
-        ) -}}
+    {%- set dest = settings.target_alias -%}
+    {%- if settings.strategy == 'delete+insert' and not settings.predicates_limit_batch -%}
+        {{- return([dbt_delta._all_of(
+            [dbt_delta._is_in_batch(target, batch, settings.unique_key, dest)] + dbt_delta._bounds(batch, dest)
+            + settings.predicates
+        )]) -}}
+    {%- elif settings.strategy == 'insert_overwrite' and target.clustering -%}
+        {{- return([dbt_delta._is_in_batch(target, batch, target.clustering, dest)]) -}}
+    {%- elif settings.strategy == 'insert_overwrite' and target.partitions -%}
+        {#- IN skips partitions, and finds none of NULL: these are few. -#}
+        {%- set partitions, is_null = dbt_delta._quoted_list(target.partitions), [] -%}
+        {%- for name in target.partitions -%}
+            {%- do is_null.append(dest ~ '.' ~ dbt_delta._quoted(name) ~ ' is null') -%}
+        {%- endfor -%}
+        {{- return([
+            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.from ~ ')',
+            '(' ~ is_null | join(' or ') ~ ') and '
+                ~ dbt_delta._is_in_batch(target, batch, target.partitions, dest),
+        ]) -}}
+    {%- elif settings.strategy == 'insert_overwrite' -%}
+        {{- return(['true']) -}}
     {%- endif -%}
     {%- set window = dbt_delta._window(target) if settings.strategy == 'microbatch' else [] -%}
     {%- set conditions = window + settings.predicates
         if settings.strategy in ('replace_where', 'microbatch') else [] -%}
-    {{- return(dbt_delta._all_of(conditions) or none) -}}
+    {{- return([dbt_delta._all_of(conditions)] if conditions else none) -}}
+{%- endmacro %}
+
+{# Whether the batch has a row with the same values of some columns; NULL is a value like any other. #}
+{% macro _is_in_batch(target, batch, keys, dest) -%}
+    {%- set same = [] -%}
+    {%- for key in keys -%}
+        {%- set column = dbt_delta._column(batch.columns, key) -%}
+        {%- set value = '__dbt_new.' ~ dbt_delta._key(target, key) -%}
+        {%- if column is not none and not dbt_delta._fits(column.source_type, column.type) -%}
+            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
+        {%- endif -%}
+        {%- do same.append(dest ~ '.' ~ dbt_delta._key(target, key) ~ ' <=> ' ~ value) -%}
+    {%- endfor -%}
+    {{- return('exists (select 1 from ' ~ batch.from ~ ' as __dbt_new where ' ~ same | join(' and ') ~ ')') -}}
+{%- endmacro %}
+
+{# The alias by which conditions name the table, but for those that Delta reads as an option. #}
+{% macro _as_dest(settings) -%}
+    {{- return('' if settings.strategy in ('replace_where', 'microbatch') else ' as ' ~ settings.target_alias) -}}
 {%- endmacro %}
 
 {# A row if the batch and the rows that it would replace are not the same, counting duplicates. #}
-{% macro get_first_difference_sql(target, batch, replaced) -%}
+{% macro get_first_difference_sql(target, batch, replaced=['true'], alias='') -%}
 {%- set compared, names = [], [] -%}
 {%- for column in batch.target_columns -%}
     {%- do compared.append(
@@ -64,10 +103,12 @@ select 1 as differs
 from (
     select {{ compared | join(', ') }}, 1 as side
     from (select {{ dbt_delta._all_columns(batch, casts=true) | join(', ') }} from {{ batch.from }}) as batch
+    {%- for condition in replaced %}
     union all
     select {{ compared | join(', ') }}, -1 as side
-    from {{ target.name }}
-    where {{ replaced }}
+    from {{ target.name ~ alias }}
+    where {{ condition }}
+    {%- endfor %}
 ) as both_sides
 group by {{ names | join(', ') }}
 having sum(side) != 0

@@ -23,6 +23,11 @@
         {%- endif -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_impossible(wanted, target, layout) -%}
+    {#- A column that is dropped after the write gets no value by it. Unless Spark says so, it may need one. -#}
+    {%- for change in wanted | list if change.kind == 'drop' and change.path | length == 1
+        and not dbt_delta._column(target.columns, change.path[0]).get('nullable', false) -%}
+        {%- do wanted.append({'kind': 'release', 'path': change.path}) -%}
+    {%- endfor -%}
     {{- return(wanted) -}}
 {%- endmacro %}
 
@@ -33,6 +38,7 @@
     {%- for change in changes -%}
         {%- set column = dbt_delta._quoted_path(change.path) -%}
         {%- if change.kind == 'drop' -%}{%- do dropped.append(column) -%}
+        {%- elif change.kind == 'release' -%}{%- do kept.append(table ~ ' alter column ' ~ column ~ ' drop not null') -%}
         {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ change.type) -%}
         {%- else -%}
             {%- do kept.append(table ~ ' alter column ' ~ column ~ ' type ' ~ change.type) -%}
@@ -62,7 +68,6 @@
 
 {# What Delta would refuse after other changes were made, all of it, each with the property that allows it. #}
 {% macro _refuse_impossible(changes, target, layout) -%}
-    {%- set fixed = target.partitions + target.clustering -%}
     {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
         or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
     {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
@@ -70,13 +75,17 @@
     {%- for change in changes -%}
         {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, target, layout) -%}
         {%- set problem, way_out = none, none -%}
-        {%- if change.kind == 'drop' and change.path | join('.') | lower in fixed | map('lower') | list -%}
+        {%- if change.kind == 'drop' and dbt_delta._holds_any(change.path, target.partitions + target.clustering) -%}
             {%- set problem = 'the table is partitioned or clustered by it' -%}
             {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and not mapped -%}
             {%- set problem = 'Delta drops columns only with column mapping' -%}
             {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
                 ~ 'keep the column, or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, target, layout) -%}
+            {%- set problem = 'CHECK constraint '
+                ~ dbt_delta._constraints_on(change.path, target, layout) | join(', ') ~ ' needs it' -%}
+            {%- set way_out = 'Remove the constraint, or keep the column.' -%}
         {%- elif feature is not none -%}
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
             {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
@@ -104,11 +113,33 @@
 {# The table feature that a type needs and that the table will not have; Delta switches none on. #}
 {% macro _missing_feature(type, target, layout) -%}
     {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
-        if modules.re.search('\\b' ~ name ~ '\\b', type)
+        if modules.re.search('\\b' ~ name ~ '\\b', modules.re.sub('`(?:[^`]|``)*`', '', type))
         and not dbt_delta._will_have(target, layout, 'delta.feature.' ~ feature, 'supported') -%}
         {{- return(feature) -}}
     {%- endfor -%}
     {{- return(none) -}}
+{%- endmacro %}
+
+{# Whether a column is one of some paths, or a struct that one leads into. #}
+{% macro _holds_any(column, paths) -%}
+    {%- set start = column | join('.') | lower ~ '.' -%}
+    {%- for path in paths if (path | lower ~ '.').startswith(start) -%}{{- return(true) -}}{%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{# The names of constraints that the table will have and that name a column, or may: Spark redacts some. #}
+{% macro _constraints_on(path, target, layout) -%}
+    {%- set checks = dict(layout.checks) -%}
+    {%- for name in dbt_delta._constraint_names(target.properties)
+        if name not in dbt_delta._surplus_checks(target, layout) -%}
+        {%- do checks.setdefault(name, target.properties['delta.constraints.' ~ name]) -%}
+    {%- endfor -%}
+    {%- set names = [] -%}
+    {%- for name, expression in checks.items()
+        if expression is none or dbt_delta._mentions(expression, path) -%}
+        {%- do names.append(name) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
 {%- endmacro %}
 
 {% macro _will_have(target, layout, key, value) -%}
@@ -118,8 +149,11 @@
     ) -}}
 {%- endmacro %}
 
-{# The table's columns after the changes, as {name, type}, without reading the catalog again. #}
-{% macro _columns_after(source_columns, target_columns, mode) -%}
+{#
+    The table's columns when the batch is written, as {name, type}, without reading the catalog again. Columns
+    that are to be dropped are left out; fields of a struct that are to be dropped are still there.
+#}
+{% macro _columns_after(source_columns, target_columns, mode, is_struct=false) -%}
     {%- if mode in ('ignore', 'fail') -%}{{- return(target_columns) -}}{%- endif -%}
     {%- set columns = [] -%}
     {%- for column in target_columns -%}
@@ -128,9 +162,10 @@
             {%- do columns.append({
                 'name': column.name,
                 'type': dbt_delta._type_after(source.type, column.type, mode),
+                'default': column.get('default'),
             }) -%}
-        {%- elif mode != 'sync_all_columns' -%}
-            {%- do columns.append({'name': column.name, 'type': column.type}) -%}
+        {%- elif mode != 'sync_all_columns' or is_struct -%}
+            {%- do columns.append({'name': column.name, 'type': column.type, 'default': column.get('default')}) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for column in source_columns if dbt_delta._column(target_columns, column.name) is none -%}
@@ -145,18 +180,15 @@
     {%- if kind == 'atomic' -%}
         {{- return(source if mode == 'sync_all_columns' and dbt_delta._widens(was, source) else was) -}}
     {%- endif -%}
-    {%- set parts = [] -%}
     {%- if kind == 'struct' -%}
-        {%- for field in dbt_delta._columns_after(
-            dbt_delta._struct_fields(source), dbt_delta._struct_fields(was), mode
-        ) -%}
-            {%- do parts.append(field.name ~ ':' ~ field.type) -%}
-        {%- endfor -%}
-    {%- else -%}
-        {%- set from = dbt_delta._type_parts(source) -%}
-        {%- for part in dbt_delta._type_parts(was) -%}
-            {%- do parts.append(dbt_delta._type_after(from[loop.index0], part, mode)) -%}
-        {%- endfor -%}
+        {{- return(dbt_delta._struct_type(dbt_delta._columns_after(
+            dbt_delta._struct_fields(source), dbt_delta._struct_fields(was), mode, is_struct=true
+        ))) -}}
     {%- endif -%}
+    {%- set parts = [] -%}
+    {%- set from = dbt_delta._type_parts(source) -%}
+    {%- for part in dbt_delta._type_parts(was) -%}
+        {%- do parts.append(dbt_delta._type_after(from[loop.index0], part, mode)) -%}
+    {%- endfor -%}
     {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}

@@ -11,6 +11,8 @@
         'exclude_columns': dbt_delta._names(config.get('merge_exclude_columns')),
         'matched_condition': config.get('matched_condition'),
         'not_matched_condition': config.get('not_matched_condition'),
+        'delete_condition': config.get('matched_delete_condition'),
+        'control_columns': dbt_delta._names(config.get('merge_control_columns')),
         'by_source_action': config.get('not_matched_by_source_action'),
         'by_source_condition': config.get('not_matched_by_source_condition'),
         'skip_matched': dbt_delta._flag('skip_matched_step'),
@@ -30,7 +32,35 @@
         'predicates': [settings.predicates] if as_text else settings.predicates,
         'predicates_limit_batch': as_text,
     }) -%}
+    {%- for name in (
+        'matched_condition', 'not_matched_condition', 'delete_condition', 'by_source_condition', 'by_source_action'
+    ) if settings[name] is not none -%}
+        {%- do settings.update({name: dbt_delta._inner_sql(settings[name] | string).strip()}) -%}
+    {%- endfor -%}
+    {%- set predicates = [] -%}
+    {%- for predicate in settings.predicates -%}
+        {%- do predicates.append(dbt_delta._inner_sql(predicate | string).strip()) -%}
+    {%- endfor -%}
+    {%- do settings.update({'predicates': predicates | select | list}) -%}
+    {%- if settings.duplicate_keys_order_by and settings.duplicate_keys_order_by is not string -%}
+        {%- do settings.update({'duplicate_keys_order_by': settings.duplicate_keys_order_by | join(', ')}) -%}
+    {%- endif -%}
     {%- do dbt_delta._validate(settings) -%}
+    {%- set deletes = settings.delete_condition -%}
+    {%- set given = settings.not_matched_condition -%}
+    {%- if deletes and dbt_delta._mentions(deletes, [settings.target_alias]) -%}
+        {%- if not given and not settings.skip_not_matched -%}
+            {%- do dbt_delta._refuse(
+                'matched_delete_condition names ' ~ settings.target_alias ~ ', so that it does not say which rows without '
+                ~ 'a match are to be inserted. Say it in not_matched_condition, or set skip_not_matched_step.'
+            ) -%}
+        {%- endif -%}
+    {%- elif deletes -%}
+        {#- What deletes a row that is not there inserts none. -#}
+        {%- do settings.update({
+            'not_matched_condition': ('(' ~ given ~ ') and ' if given else '') ~ '(' ~ deletes ~ ') is not true',
+        }) -%}
+    {%- endif -%}
     {{- return(settings) -}}
 {%- endmacro %}
 
@@ -60,6 +90,11 @@
     {%- do dbt_delta._validate_keys(settings) -%}
     {%- if settings.strategy == 'merge' -%}
         {%- do dbt_delta._validate_merge(settings) -%}
+    {%- elif settings.delete_condition or settings.control_columns -%}
+        {%- do dbt_delta._refuse(
+            'matched_delete_condition and merge_control_columns are for incremental_strategy merge. It is '
+            ~ settings.strategy ~ '.'
+        ) -%}
     {%- endif -%}
     {%- if settings.strategy == 'microbatch' and not config.get('event_time') -%}
         {%- do dbt_delta._refuse(
@@ -97,7 +132,9 @@
 
 {% macro _validate_merge(settings) -%}
     {%- set action = settings.by_source_action -%}
-    {%- if action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
+    {%- if settings.delete_condition and not settings.unique_key -%}
+        {%- do dbt_delta._refuse('matched_delete_condition needs unique_key: by it the rows to delete are found.') -%}
+    {%- elif action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
         {%- do dbt_delta._refuse(
             "not_matched_by_source_action is '" ~ action ~ "'. It is 'delete' or 'update set <column> = <value>'."
         ) -%}
@@ -105,7 +142,8 @@
         {%- do dbt_delta._refuse(
             'not_matched_by_source_condition needs not_matched_by_source_action: delete, or update set ..'
         ) -%}
-    {%- elif settings.skip_matched and settings.skip_not_matched and action is none -%}
+    {%- elif settings.skip_matched and settings.skip_not_matched and action is none
+        and not settings.delete_condition -%}
         {%- do dbt_delta._refuse(
             'skip_matched_step and skip_not_matched_step together leave the merge nothing to do. Remove one.'
         ) -%}

@@ -18,6 +18,15 @@
     of a merge, but not of the first build.
 #}
 {% macro _validate_target(target, settings, layout) -%}
+    {%- if target.provider != 'delta' -%}
+        {%- do dbt_delta._drop_python_batch() -%}
+        {%- do dbt_delta._refuse(
+            target.name ~ ' is a ' ~ target.provider ~ ' table, and the model makes a Delta table: the rows of this run '
+            ~ 'would take the place of all. Nothing was changed. Rebuild it with --full-refresh'
+            ~ (', or keep its rows: dbt run-operation convert_to_delta --args ' ~ "'{source: "
+                ~ dbt_delta._bare(target.relation) ~ "}'" if target.provider == 'parquet' else '') ~ '.'
+        ) -%}
+    {%- endif -%}
     {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
         {%- do dbt_delta._refuse(
             'Model cannot specify merge_update_columns and merge_exclude_columns. '

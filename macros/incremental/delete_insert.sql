@@ -4,13 +4,19 @@
 #}
 {% macro get_delete_insert_sql(target, batch, settings) -%}
 {%- set marker = dbt_delta._marker(target, batch, settings) -%}
+{%- set dest = settings.target_alias -%}
 {%- set on = ['source.__dbt_delete'] -%}
 {%- if marker -%}{%- do on.append('source.__dbt_matchable') -%}{%- endif -%}
 {%- for key in settings.unique_key -%}
-    {%- set source_key = dbt_delta._source_name(key) -%}
-    {%- do on.append('target.' ~ dbt_delta._key(target, key) ~ ' <=> source.' ~ source_key) -%}
+    {%- set source_key = 'source.' ~ dbt_delta._source_name(key) -%}
+    {%- set column = dbt_delta._column(batch.columns, key) -%}
+    {%- if column is not none and not dbt_delta._fits(column.source_type, column.type) -%}
+        {#- What is replaced has the value as it is stored. -#}
+        {%- set source_key = 'cast(' ~ source_key ~ ' as ' ~ column.type ~ ')' -%}
+    {%- endif -%}
+    {%- do on.append(dest ~ '.' ~ dbt_delta._key(target, key) ~ ' <=> ' ~ source_key) -%}
 {%- endfor -%}
-{%- do on.extend(dbt_delta._bounds(batch, 'target')) -%}
+{%- do on.extend(dbt_delta._bounds(batch, dest)) -%}
 {%- if not settings.predicates_limit_batch -%}
     {%- for predicate in settings.predicates -%}{%- do on.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- endif -%}
@@ -24,7 +30,7 @@
 {%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
     {%- do source.append(dbt_delta._key(target, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
 {%- endfor -%}
-merge into {{ target.name }} as target
+merge into {{ target.name }} as {{ dest }}
 using (
     -- Names of the batch differ from the table's: a predicate means the table.
     select
@@ -47,7 +53,7 @@ when not matched and not source.__dbt_delete then
 {%- endmacro %}
 
 {% macro _source_name(name) -%}
-    {{- return(dbt_delta._quoted('__dbt_' ~ (name | lower))) -}}
+    {{- return(dbt_delta._quoted('__dbt_of_' ~ (name | lower))) -}}
 {%- endmacro %}
 
 {# A key as the table has it: a column, else the path of a field by which it is clustered. #}

@@ -25,12 +25,17 @@
 {%- endif -%}
 {%- set is_updated = updated and settings.unique_key and not settings.skip_matched -%}
 {%- set updates = matched | join(' and ') if is_updated else 'false' -%}
+{%- set deletes = settings.delete_condition -%}
+{%- set changes = '(' ~ updates ~ ') or (' ~ deletes ~ ')' if deletes else updates -%}
 merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
 using {{ dbt_delta._marked(
-    target, dbt_delta._merge_source(target, batch, settings, same + limits, updates), settings.unique_key, marker
+    target, dbt_delta._merge_source(target, batch, settings, same + limits, changes), settings.unique_key, marker
 ) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
+{%- if deletes %}
+when matched and ({{ deletes }}) then delete
+{%- endif %}
 {%- if is_updated %}
 when matched{{ ' and ' ~ updates if updates }} then
     update set {{ updated | join(', ') }}
@@ -70,11 +75,11 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endmacro %}
 
 {#
-    The batch, without the rows that have matches and update none of them, if such are to be skipped and
+    The batch, without the rows that have matches and change none of them, if such are to be skipped and
     the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
     for a match that updates nothing.
 #}
-{% macro _merge_source(target, batch, settings, on, updates) -%}
+{% macro _merge_source(target, batch, settings, on, changes) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
         or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
         {{- return(batch.from) -}}
@@ -91,7 +96,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
         ~ '\n    left anti join (\n        select ' ~ keys | join(', ') ~ '\n        from ' ~ batch.from ~ ' as ' ~ source
         ~ '\n        inner join ' ~ target.name ~ ' as ' ~ dest
         ~ '\n        on ' ~ on | join('\n            and ') ~ '\n        group by all'
-        ~ '\n        having bool_or(' ~ updates ~ ') is not true'
+        ~ '\n        having bool_or(' ~ changes ~ ') is not true'
         ~ '\n    ) as __dbt_same\n    on ' ~ same | join(' and ') ~ '\n)'
     ) -}}
 {%- endmacro %}

@@ -5,8 +5,10 @@
     {{ dbt_delta.get_append_sql(target, batch, settings) }}
 {%- elif modules.re.search('(?i)\\bselect\\b', predicate) -%}
     {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
-        NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL. -#}
-insert overwrite table {{ target.name }} by name
+        NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL.
+        Without replaceWhere the overwritten table is not clustered any more. -#}
+    {%- do dbt_delta._check_defaults(target, batch) -%}
+insert overwrite table {{ target.name }} with ('replaceWhere' = 'true') by name
 select
     {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
 from {{ batch.from }}
@@ -20,6 +22,19 @@ insert overwrite table {{ target.name }} with (
 ) by name
 {{ dbt_delta._select_batch(batch) }}
 {%- endif -%}
+{%- endmacro %}
+
+{# Refuses to write NULL for a column that may have a DEFAULT, where Spark does not tell. #}
+{% macro _check_defaults(target, batch) -%}
+    {%- for column in target.columns if column.default is not defined
+        and dbt_delta._column(batch.columns, column.name) is none
+        and dbt_delta._has_property(target.properties, 'delta.feature.allowColumnDefaults', 'supported') -%}
+        {%- do dbt_delta._refuse_batch(
+            batch,
+            'The model gives no column ' ~ column.name ~ ', which may have a DEFAULT in ' ~ target.name
+            ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
+        ) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {#
@@ -76,12 +91,12 @@ insert overwrite table {{ target.name }} with (
     ) -}}
 {%- endmacro %}
 
-{# A value for every column of the target, NULL for those that the batch lacks. #}
+{# A value for every column of the target, its DEFAULT or NULL for those that the batch lacks. #}
 {% macro _all_columns(batch, casts=false) -%}
     {%- set values = [] -%}
     {%- for column in batch.target_columns -%}
         {%- set found = dbt_delta._column(batch.columns, column.name) -%}
-        {%- set value = 'null' if found is none else dbt_delta._value(found) -%}
+        {%- set value = dbt_delta._value(found) if found is not none else column.get('default') or 'null' -%}
         {%- if found is none or (casts and found.source_type != column.type) -%}
             {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
         {%- endif -%}

@@ -1,16 +1,16 @@
 {#
-    The model's SELECT. Where dbt's listing lacked a table that exists, it was rendered as for a
-    first build: it is rendered again, now that dbt knows better.
+    The model's SELECT. `is_stale`: dbt rendered it when it believed something else of the model's table
+    than what is_incremental() says now, because its listing failed or a hook made or dropped the table.
+    It is rendered again then.
 #}
-{% macro _model_sql(existing) -%}
-    {%- set is_unlisted = existing is not none and not existing.listed and not should_full_refresh() -%}
-    {%- if is_unlisted and (model.language == 'python' or model.extra_ctes) -%}
+{% macro _model_sql(is_stale=false) -%}
+    {%- if is_stale and (model.language == 'python' or model.extra_ctes) -%}
         {%- do dbt_delta._drop_python_batch() -%}
         {%- do dbt_delta._refuse(
-            'The listing of schema ' ~ this.schema ~ ' failed: ' ~ this.identifier ~ ' was not in it, '
-            ~ 'and the catalog has it. Nothing was changed. Run the model again.'
+            'What the catalog has of ' ~ dbt_delta._bare(this) ~ ' is not what dbt knew when it rendered the model: the '
+            ~ 'listing of the schema failed, or a hook made or dropped it. Nothing was changed. Run the model again.'
         ) -%}
-    {%- elif is_unlisted -%}
+    {%- elif is_stale -%}
         {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
     {%- elif model.language == 'python' -%}
         {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}

@@ -1,3 +1,8 @@
+{# Whether models run in an embedded session, no server; `target` does not tell the method. #}
+{% macro _is_session() -%}
+    {{- return(adapter.config.credentials.method == 'session') -}}
+{%- endmacro %}
+
 {# The relation of a model, seed or snapshot by the name that ref() takes, or of schema.table. #}
 {% macro _relation_named(name, macro) -%}
     {%- set text = name | string -%}

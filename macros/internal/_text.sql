@@ -11,6 +11,15 @@
     {{- return(quoted | join('.')) -}}
 {%- endmacro %}
 
+{# The steps of a column's path as Spark quotes it: a.`b.c` gives a and b.c. #}
+{% macro _path_steps(path) -%}
+    {%- set steps = [] -%}
+    {%- for quoted, plain in modules.re.findall('`((?:[^`]|``)*)`|([^.`]+)', path) -%}
+        {%- do steps.append(plain or quoted | replace('``', '`')) -%}
+    {%- endfor -%}
+    {{- return(steps) -}}
+{%- endmacro %}
+
 {# Names of columns, quoted, as a list in SQL. #}
 {% macro _quoted_list(names) -%}
     {%- set quoted = [] -%}
@@ -59,7 +68,7 @@
 {% macro _names(value) -%}
     {%- set names = [] -%}
     {%- for name in ([] if not value else [value] if value is string else value) -%}
-        {%- set bare = name | string | trim -%}
+        {%- set bare = name | string | trim or name | string -%}
         {%- if bare | length > 2 and bare[0] == '`' and bare[-1] == '`' -%}
             {%- set bare = bare[1:-1] | replace('``', '`') -%}
         {%- endif -%}
@@ -81,6 +90,38 @@
     {{- return(
         "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`|--[^\n]*|/\\*.*?\\*/"
     ) -}}
+{%- endmacro %}
+
+{# The tokens of SQL without comments; words, which Spark reads in any case, in lower case. #}
+{% macro _tokens(sql) -%}
+    {%- set tokens = [] -%}
+    {%- for token in modules.re.findall('(?s)' ~ dbt_delta._opaque_tokens() ~ '|\\w+|[^\\s\\w]', sql)
+        if token[:2] not in ('--', '/*') -%}
+        {%- do tokens.append(token if token[0] in '\'"`' else token | lower) -%}
+    {%- endfor -%}
+    {{- return(tokens) -}}
+{%- endmacro %}
+
+{# Whether SQL names a column, or a field in it, by its path; a.b is named by a, a.b and a.b.c. #}
+{% macro _mentions(sql, path) -%}
+    {%- set tokens = dbt_delta._tokens(sql) + [''] -%}
+    {%- set steps = path | map('lower') | list -%}
+    {%- for n in range(tokens | length - 1) if dbt_delta._name_of(tokens[n]) == steps[0] -%}
+        {%- set at = namespace(next=n + 1, is_named=n == 0 or tokens[n - 1] != '.') -%}
+        {#- Words before a bracket or a literal are a function's or a type's. -#}
+        {%- set is_other = tokens[n][0] != '`' and tokens[n + 1][:1] in ('(', "'", '"') -%}
+        {%- set at.is_named = at.is_named and not is_other -%}
+        {%- for step in steps[1:] if tokens[at.next] == '.' -%}
+            {%- if dbt_delta._name_of(tokens[at.next + 1]) != step -%}{%- set at.is_named = false -%}{%- endif -%}
+            {%- set at.next = at.next + 2 -%}
+        {%- endfor -%}
+        {%- if at.is_named -%}{{- return(true) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{% macro _name_of(token) -%}
+    {{- return((token[1:-1] | replace('``', '`') if token[:1] == '`' else token) | lower) -}}
 {%- endmacro %}
 
 {#

@@ -1,22 +1,17 @@
 {#
-    Spark's types as text, such as struct<a:int,b:array<string>>, the way DESCRIBE and typeof()
-    write them.
+    Spark's types as text, such as struct<a:int,`b c`:array<string>>: as DESCRIBE and typeof() write
+    them, but with quotes around the names of fields that need them, so that SQL takes them too.
 #}
 
 {# Fields of a struct type, in order: a list of {name, type}. #}
 {% macro _struct_fields(type) -%}
     {%- set fields = [] -%}
-    {%- set carry = namespace(text='') -%}
     {%- for part in dbt_delta._type_parts(type) -%}
-        {%- set field = carry.text ~ part -%}
-        {#- A name may hold a colon or a comma; a type's own name holds neither. -#}
-        {%- set colon = field.split('<')[0].rfind(':') -%}
-        {%- if colon < 0 -%}
-            {%- set carry.text = field ~ ',' -%}
-        {%- else -%}
-            {%- do fields.append({'name': field[:colon], 'type': field[colon + 1:]}) -%}
-            {%- set carry.text = '' -%}
-        {%- endif -%}
+        {%- set field = modules.re.match('(?s)(?:`((?:[^`]|``)*)`|([^:`]*)):(.*)', part) -%}
+        {%- set quoted, plain, field_type = field.groups() -%}
+        {%- do fields.append({
+            'name': plain if quoted is none else quoted | replace('``', '`'), 'type': field_type | trim,
+        }) -%}
     {%- endfor -%}
     {{- return(fields) -}}
 {%- endmacro %}
@@ -26,17 +21,42 @@
     {%- set body = type[type.index('<') + 1:-1] -%}
     {%- set at = namespace(depth=0, start=0) -%}
     {%- set parts = [] -%}
-    {%- for mark in modules.re.finditer('[<>(),]', body ~ ',') -%}
-        {%- if mark.group() in '<(' -%}
+    {%- for mark in modules.re.finditer('`(?:[^`]|``)*`|[<>(),]', body ~ ',') -%}
+        {%- if mark.group() in ('<', '(') -%}
             {%- set at.depth = at.depth + 1 -%}
-        {%- elif mark.group() in '>)' -%}
+        {%- elif mark.group() in ('>', ')') -%}
             {%- set at.depth = at.depth - 1 -%}
-        {%- elif at.depth == 0 -%}
-            {%- do parts.append(body[at.start:mark.start()]) -%}
+        {%- elif mark.group() == ',' and at.depth == 0 -%}
+            {%- do parts.append(body[at.start:mark.start()] | trim) -%}
             {%- set at.start = mark.end() -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(parts if body else []) -}}
+{%- endmacro %}
+
+{# The type of a struct of {name, type}. #}
+{% macro _struct_type(fields) -%}
+    {%- set parts = [] -%}
+    {%- for field in fields -%}
+        {%- set is_plain = modules.re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', field.name) is not none -%}
+        {%- do parts.append((field.name if is_plain else dbt_delta._quoted(field.name)) ~ ':' ~ field.type) -%}
+    {%- endfor -%}
+    {{- return('struct<' ~ parts | join(',') ~ '>') -}}
+{%- endmacro %}
+
+{# A type as Delta stores it: what has none, as in array() and null, is a string. #}
+{% macro _stored_type(type) -%}
+    {%- set kind = dbt_delta._type_kind(type) -%}
+    {%- if kind == 'atomic' -%}{{- return('string' if type == 'void' else type) -}}{%- endif -%}
+    {%- set parts = [] -%}
+    {%- if kind == 'struct' -%}
+        {%- for field in dbt_delta._struct_fields(type) -%}
+            {%- do parts.append({'name': field.name, 'type': dbt_delta._stored_type(field.type)}) -%}
+        {%- endfor -%}
+        {{- return(dbt_delta._struct_type(parts)) -}}
+    {%- endif -%}
+    {%- for part in dbt_delta._type_parts(type) -%}{%- do parts.append(dbt_delta._stored_type(part)) -%}{%- endfor -%}
+    {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}
 
 {# struct, array, map or atomic #}

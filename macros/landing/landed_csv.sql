@@ -27,6 +27,7 @@
 {%- set names = columns.keys() | list -%}
 {%- set header = names | join(separator) -%}
 {%- set separator_pattern = modules.re.escape(separator) -%}
+{%- set field_start = '(^|' ~ separator_pattern ~ ')' -%}
 {%- set strings = [] -%}
 {%- for name in names -%}
     {%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}
@@ -36,6 +37,7 @@ with files as (
     select
         {{ dbt_delta._file_columns(folder) }},
         sha2(value, 256) as _file_hash,
+        is_valid_utf8(value) as is_utf8,
         -- Lines of the file, header first; a byte order mark is not data.
         split(regexp_replace(value, '^\uFEFF', ''), '\r?\n') as lines
     from text.{{ dbt_delta._quoted(path) }} with ('wholetext' = 'true')
@@ -94,15 +96,13 @@ lines as (
     -- A file that gives no rows leaves one line, number 0, that says why: it is not read again.
     select
         judged.* except (lines),
+        -- Without quoted fields: where one still begins with a quotation mark, it was never closed.
+        regexp_replace(line, {{ dbt_delta._literal(field_start ~ '"(?:[^"]++|"")*+"(?=' ~ separator_pattern ~ '|\\z)') }}, '$1') as unquoted,
         coalesce(position + 1, 0) as _line,
         line,
         from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
             'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}, 'escape', '"'
-        )) as fields,
-        case
-            when instr(line, '"') = 0 then size(split(line, {{ dbt_delta._literal(separator_pattern) }}))
-            else size(split(line, {{ dbt_delta._literal(separator_pattern ~ '(?=(?:[^"]*"[^"]*")*[^"]*$)') }}))
-        end as field_count
+        )) as fields
     from judged
     lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, line
     where file_problem is not null or (position > 0 and trim(line) != '')
@@ -115,13 +115,18 @@ checked as (
         *,
         coalesce(
             file_problem,
-            case when field_count != {{ names | length }}
-                then concat('expected {{ names | length }} fields, found ', field_count)
+            case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are no UTF-8' end,
+            case when unquoted rlike {{ dbt_delta._literal(field_start ~ '"') }} then 'a quotation mark is not closed on its line' end,
+            case when size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }})) != {{ names | length }}
+                then concat(
+                    'expected {{ names | length }} fields, found ',
+                    size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }}))
+                )
             end,
             nullif(concat_ws('; '
                 {%- for name, type in columns.items() if type != 'string' -%}
                 {%- set field = 'fields.' ~ dbt_delta._quoted(name) -%}
-                , case when {{ field }} is not null and try_cast({{ field }} as {{ type }}) is null
+                , case when {{ field }} is not null and ({{ dbt_delta._is_no(field, type) }})
                     then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ field }}, ' is not {{ type }}') end
                 {%- endfor -%}
             ), '')
@@ -148,6 +153,31 @@ select
     _rejected_reason,
     case when _rejected_reason is not null then line end as _rejected_line
 from checked
+{%- endmacro %}
+
+{#-
+    Whether a text is no value of a type: the cast fails, or would leave something out. Spark rounds decimals,
+    cuts what follows a date, drops a time zone, and takes 1d and 0x1p3 for numbers.
+-#}
+{% macro _is_no(field, type) -%}
+    {%- set kind = type | lower | replace(' ', '') -%}
+    {%- set decimal = modules.re.fullmatch('(?:decimal|numeric|dec)(?:\\([0-9]+(?:,([0-9]+))?\\))?', kind) -%}
+    {%- set day = '[+-]?[0-9]{4,7}-[0-9]{1,2}-[0-9]{1,2}' -%}
+    {%- set pattern = {
+        'double': '[+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|(?i)nan|inf|infinity)',
+        'date': day ~ '([ T]0{1,2}:0{1,2}(:0{1,2}([.]0*)?)?)?',
+        'timestamp_ntz': day ~ '([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]*)?)?)?',
+    }.get({'float': 'double', 'real': 'double'}.get(kind, kind)) -%}
+    {%- if decimal -%}
+        {#- With an exponent at most 18 decimal places, as many as the comparison has. -#}
+        {%- set pattern = '[+-]?[0-9]*([.][0-9]{0,' ~ (decimal.group(1) or 0)
+            ~ '}0*)?|[+-]?[0-9]*([.][0-9]{0,9})?[eE]([+]?[0-9]+|-[0-9])' -%}
+    {%- endif -%}
+    {%- set value = 'try_cast(' ~ field ~ ' as ' ~ type ~ ')' -%}
+    {{- value ~ ' is null' -}}
+    {%- if pattern %} or {{ field }} not rlike {{ dbt_delta._literal('^\\s*(' ~ pattern ~ ')\\s*$') }}{% endif -%}
+    {%- if decimal %} or {{ field }} rlike '[eE]' and not ({{ value }} <=> try_cast({{ field }} as decimal(38,18))){% endif -%}
+    {%- if kind.startswith('timestamp') %} or {{ field }} rlike '[.][0-9]{6}[0-9]*[1-9]'{% endif -%}
 {%- endmacro %}
 
 {#- Name below the landing folder, time and size: together they tell one delivery of a file. -#}

@@ -35,14 +35,26 @@
 {%- endmacro %}
 
 {#
-    Runs a statement: {problem, rows}, the error in one line or an empty text. Without the plugin an
-    error cannot be caught, and ends the run operation.
+    Runs a statement: {problem, rows}, the error in one line or an empty text. Without the plugin a SQL
+    script catches the error, and does not have its words; errors of Java it does not catch.
 #}
 {% macro _attempt(sql) -%}
     {%- if adapter.dbt_delta_attempt is defined -%}
         {%- set problem, table = adapter.dbt_delta_attempt(sql) -%}
     {%- else -%}
-        {%- set problem, table = '', run_query(sql) -%}
+        {%- set table = run_query(dbt_delta.get_attempt_sql(sql)) -%}
+        {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
+        {%- set problem = 'Spark refused it; its log says why' if failed else '' -%}
     {%- endif -%}
     {{- return({'problem': problem, 'rows': table.rows if table else []}) -}}
+{%- endmacro %}
+
+{% macro get_attempt_sql(sql) -%}
+begin
+    declare exit handler for sqlexception
+    begin
+        select true as dbt_delta_problem;
+    end;
+    execute immediate {{ dbt_delta._literal(sql) }};
+end
 {%- endmacro %}

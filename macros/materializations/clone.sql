@@ -35,6 +35,13 @@
     {%- call statement('main') -%}
         {{ dbt_delta.get_create_clone_sql(successor, source) }}
     {%- endcall -%}
+    {%- set docs = dbt_delta._docs() -%}
+    {%- if docs.comment is not none or docs.column_comments -%}
+        {%- do dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
+        {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor), docs) -%}
+            {%- do run_query(statement) -%}
+        {%- endfor -%}
+    {%- endif -%}
     {%- if existing is not none -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}

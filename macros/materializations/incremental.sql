@@ -13,44 +13,51 @@
         {{- return(dbt.materialization_incremental_spark()) -}}
     {%- endif -%}
     {%- set layout = dbt_delta._layout(this) -%}
+    {%- set was_incremental = is_incremental() -%}
+    {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set sql = dbt_delta._model_sql(existing) -%}
+    {%- set sql = dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
     {%- if settings.duplicate_keys == 'latest' -%}
         {%- set sql = dbt_delta.get_latest_sql(
             sql, settings.unique_key, settings.duplicate_keys_order_by
         ) -%}
     {%- endif -%}
-    {%- do dbt_delta._begin() -%}
-    {%- if existing is none or existing.type == 'view' or existing.provider != 'delta'
-        or should_full_refresh() -%}
-        {%- do dbt_delta._build(existing, sql, settings, layout) -%}
-    {%- else -%}
+    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
+    {%- else -%}
+        {%- do dbt_delta._build(existing, sql, settings, layout) -%}
     {%- endif -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
 
-{# The first build, a full refresh, or what takes the place of a view or of another format. #}
+{# The first build, a full refresh, or what takes the place of a view. #}
 {% macro _build(existing, sql, settings, layout) -%}
     {%- do layout.update({'defaults': dbt_delta._default_properties(settings, layout)}) -%}
-    {%- set sql = dbt_delta._contracted(sql) -%}
+    {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
     {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error' -%}
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}
         {%- set name = dbt_delta._named(staging) -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(name, sql)) -%}
-        {%- set found = run_query(
-            dbt_delta.get_batch_check_sql(name, settings, [], columns=false)
-        ).rows[0] -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
         {%- do dbt_delta._check_keys(
             {'name': dbt_delta._named(this)}, {'from': name, 'staging': staging}, settings, found, is_build=true
         ) -%}
-        {%- set sql = 'select * from ' ~ name -%}
+        {%- set built = dbt_delta._built_sql('select * from ' ~ name, settings) -%}
     {%- endif -%}
-    {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
+    {%- do dbt_delta._build_table(this, built, existing, layout) -%}
     {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+{%- endmacro %}
+
+{# Of the model's SELECT the rows and columns that a first build writes. #}
+{% macro _built_sql(sql, settings) -%}
+    {%- if settings.delete_condition or settings.control_columns -%}
+        {%- do dbt_delta._without_control_columns(dbt_delta._columns_of(sql), settings) -%}
+        {%- set sql = dbt_delta.get_inserted_sql(sql, settings) -%}
+    {%- endif -%}
+    {{- return(dbt_delta._typed(dbt_delta._contracted(sql))) -}}
 {%- endmacro %}
 
 {# Brings an existing table up to date: looks, refuses, changes the schema, writes once. #}
@@ -58,10 +65,24 @@
     {%- set target = dict(existing, name=dbt_delta._named(existing.relation)) -%}
     {%- do dbt_delta._validate_target(target, settings, layout) -%}
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
+    {%- if promised is not none and not existing.partitions -%}
+        {#- What the table is clustered by when it is written to. -#}
+        {%- do target.update({'clustering': layout.clustering}) -%}
+    {%- endif -%}
+    {%- if flags.EMPTY -%}
+        {{- return(dbt_delta._increment_schema(existing, target, sql, settings, promised)) -}}
+    {%- endif -%}
     {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
-    {%- set batch = dbt_delta._stage(target, sql, settings, layout, bounded) -%}
-    {%- do dbt_delta._check_values(batch) -%}
-    {%- do dbt_delta._align(existing, promised, batch.changes) -%}
+    {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
+    {%- set batch = dbt_delta._stage(target, sql, settings, promised, bounded, is_altered) -%}
+    {%- if batch.changes or is_altered -%}
+        {#- A run that fails leaves the table as it was: what can fail comes first, what destroys comes last. -#}
+        {%- do dbt_delta._check_values(batch) -%}
+        {%- do dbt_delta._check_constraints(existing, batch, settings, promised) -%}
+    {%- endif -%}
+    {#- A strategy of the user's own may write columns by their positions. -#}
+    {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
+    {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
     {%- if dbt_delta._is_nothing(target, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
@@ -70,7 +91,19 @@
             {{ dbt_delta.get_write_sql(target, batch, settings) }}
         {%- endcall -%}
     {%- endif -%}
+    {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
+    {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}
+        {%- do run_query(statement) -%}
+    {%- endfor -%}
     {%- if batch.staging is not none -%}
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# What --empty does to a table that is there: it gets the model's new columns, and keeps its rows. #}
+{% macro _increment_schema(existing, target, sql, settings, promised) -%}
+    {%- set batch = {} -%}
+    {%- do dbt_delta._plan_columns(batch, dbt_delta._columns_of(sql), target, settings, promised, sql) -%}
+    {%- do dbt_delta._align(existing, promised, batch.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
+    {%- do dbt_delta._write_nothing('--empty: no row was touched') -%}
 {%- endmacro %}

@@ -14,15 +14,15 @@
         ) -%}
     {%- endif -%}
     {%- set seed = dbt_delta._load_seed() -%}
+    {%- set variable = dbt_delta._declare_rows(seed.chunks) -%}
+    {%- do dbt_delta._check_cells(seed, variable) -%}
+    {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- if existing is not none and existing.type == 'view' -%}
         {%- do dbt_delta._refuse(
             "Cannot seed to '" ~ dbt_delta._named(this) ~ "', it is a view. Drop it, or rename the seed."
         ) -%}
     {%- endif -%}
-    {%- set variable = dbt_delta._declare_rows(seed.chunks) -%}
-    {%- do dbt_delta._check_cells(seed, variable) -%}
-    {%- do dbt_delta._begin() -%}
     {%- set sql = dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable)) -%}
     {%- if existing is none or should_full_refresh() or not dbt_delta._is_unchanged(existing, sql, layout) -%}
         {%- do dbt_delta._build_table(this, sql, existing, layout) -%}

@@ -9,8 +9,8 @@
     {%- endif -%}
     {%- set settings = dbt_delta._snapshot_settings() -%}
     {%- set layout = dbt_delta._layout(this) -%}
-    {%- set existing = dbt_delta._existing(this) -%}
     {%- do dbt_delta._begin() -%}
+    {%- set existing = dbt_delta._existing(this) -%}
     {%- set target = dbt_delta._snapshot_target(existing, settings) -%}
     {%- set batch = dbt_delta._snapshot_batch(target, settings, layout) -%}
     {%- do dbt_delta._stage_snapshot(target, batch, settings) -%}
@@ -21,7 +21,7 @@
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
-        {%- do dbt_delta._check_values(dbt_delta._staged_values(batch, settings)) -%}
+        {%- do dbt_delta._check_values(dbt_delta._staged_values(batch, settings)) if batch.changes -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
         {%- do dbt_delta._merge_snapshot(target, batch, settings) -%}
     {%- endif -%}

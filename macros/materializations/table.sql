@@ -14,9 +14,9 @@
         {#- A successor beside it would lie in another place for good. -#}
         {{- return(dbt.materialization_table_spark()) -}}
     {%- endif -%}
-    {%- set existing = dbt_delta._existing(this) -%}
     {%- do dbt_delta._begin() -%}
-    {%- set sql = dbt_delta._contracted(dbt_delta._model_sql(none)) -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- set sql = dbt_delta._contracted(dbt_delta._model_sql()) -%}
     {%- if not dbt_delta._flag('skip_unchanged') or should_full_refresh() -%}
         {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
     {%- else -%}
@@ -61,5 +61,5 @@
         'from': '(\n' ~ sql ~ ')', 'columns': columns, 'source_columns': columns, 'target_columns': columns,
     } -%}
     {%- set target = {'name': dbt_delta._named(existing.relation)} -%}
-    {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch, 'true')).rows | length == 0) -}}
+    {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch)).rows | length == 0) -}}
 {%- endmacro %}

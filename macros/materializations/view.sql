@@ -4,9 +4,9 @@
 
 {% macro build_view() -%}
     {%- do dbt_delta._validate_platform() -%}
-    {%- set existing = dbt_delta._existing(this) -%}
     {%- do dbt_delta._begin() -%}
-    {%- do dbt_delta._build_view(existing, dbt_delta._contracted(dbt_delta._model_sql(none))) -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- do dbt_delta._build_view(existing, dbt_delta._contracted(dbt_delta._model_sql())) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='view')]}) -}}
 {%- endmacro %}
@@ -44,13 +44,11 @@
 
 {# Whether a view has the promised comment and properties, and no others. #}
 {% macro _is_described(existing, promises) -%}
-    {%- set pairs = [] -%}
+    {%- set promised = {} -%}
     {%- for key, value in promises.properties.items() -%}
-        {%- do pairs.append(key ~ '=' ~ dbt_delta._plain(value)) -%}
+        {%- do promised.update({key: dbt_delta._plain(value)}) -%}
     {%- endfor -%}
-    {%- set found = modules.re.sub('(^|, ?)transient_lastDdlTime=[0-9]+', '', existing.properties) -%}
-    {%- set promised = pairs | sort(case_sensitive=true) | join(', ') -%}
-    {{- return(existing.comment == (promises.comment or '') and found == promised) -}}
+    {{- return(existing.comment == (promises.comment or '') and existing.properties == promised) -}}
 {%- endmacro %}
 
 {# Whether a view is what would be created. ALTER VIEW has no place for the comments of its columns. #}

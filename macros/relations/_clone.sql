@@ -9,9 +9,6 @@ tblproperties {{ dbt_delta._literal_pairs({'dbt_delta.clone_of': dbt_delta._clon
 {%- endmacro %}
 
 {% macro _clone_sources(source) -%}
-    {%- set chain = '(?:^|,)dbt_delta\\.clone_of=((?:`(?:[^`]|``)*`| < |\\.)+)' -%}
-    {%- set further = modules.re.search(chain, source.properties) -%}
-    {{- return(
-        dbt_delta._named(source.relation) ~ (' < ' ~ further.group(1) if further else '')
-    ) -}}
+    {%- set further = source.properties.get('dbt_delta.clone_of') -%}
+    {{- return(dbt_delta._named(source.relation) ~ (' < ' ~ further if further else '')) -}}
 {%- endmacro %}

@@ -15,14 +15,12 @@
                 {%- do dbt_delta._add_check(
                     checks,
                     constraint.name if constraint.columns | length == 1 else none,
-                    'not_null_' ~ (
-                        column | lower if modules.re.match('\\w+$', column) else local_md5(column | lower)[:10]
-                    ),
+                    dbt_delta._check_name('not_null', column),
                     dbt_delta._quoted(column) ~ ' is not null',
                 ) -%}
             {%- endfor -%}
-        {%- elif constraint.type == 'check' -%}
-            {%- set expression = (constraint.expression or '') | trim -%}
+        {%- elif constraint.type == 'check' or dbt_delta._custom_check(constraint) -%}
+            {%- set expression = dbt_delta._custom_check(constraint) or (constraint.expression or '') | trim -%}
             {%- do dbt_delta._add_check(
                 checks, constraint.name, 'check_' ~ local_md5(expression)[:10], expression
             ) -%}
@@ -35,9 +33,34 @@
             {%- do unenforced.append(constraint) -%}
         {%- endif -%}
     {%- endfor -%}
+    {#- CREATE TABLE AS makes a string of them, of any length. -#}
+    {%- for column in model.columns.values() if config.get('contract', {}).enforced is true -%}
+        {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
+        {%- set sized = modules.re.fullmatch('(?:var)?char\\(([0-9]+)\\)', type) -%}
+        {%- if sized -%}
+            {%- do dbt_delta._add_check(
+                checks, none, dbt_delta._check_name('length', column.name),
+                'length(' ~ dbt_delta._quoted(column.name) ~ ') <= ' ~ sized.group(1),
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
     {#- Only warns, as dbt does: warn_unenforced and warn_unsupported silence it. -#}
     {%- do adapter.render_raw_model_constraints(raw_constraints=unenforced) if unenforced -%}
     {{- return(checks) -}}
+{%- endmacro %}
+
+{# The name of the package's own CHECK on a column. #}
+{% macro _check_name(kind, column) -%}
+    {{- return(
+        kind ~ '_' ~ (column | lower if modules.re.match('\\w+$', column) else local_md5(column | lower)[:10])
+    ) -}}
+{%- endmacro %}
+
+{# The expression of a custom constraint that is a CHECK, else none. #}
+{% macro _custom_check(constraint) -%}
+    {%- set found = modules.re.fullmatch('(?is)\\s*check\\s*\\((.*)\\)\\s*', constraint.expression or '')
+        if constraint.type == 'custom' else none -%}
+    {{- return(found.group(1) | trim if found else none) -}}
 {%- endmacro %}
 
 {% macro _has_constraints() -%}
@@ -104,7 +127,7 @@
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
         {%- if layout.follows_checks and name not in layout.checks or (
             name in layout.checks
-            and not dbt_delta._has_property(existing.properties, 'delta.constraints.' ~ name, layout.checks[name])
+            and not dbt_delta._has_check(existing, name, layout.checks[name])
         ) -%}
             {%- do surplus.append(name) -%}
         {%- endif -%}
@@ -116,39 +139,56 @@
 {% macro _missing_checks(existing, layout) -%}
     {%- set missing = {} -%}
     {%- for name, expression in layout.checks.items()
-        if not dbt_delta._has_property(existing.properties, 'delta.constraints.' ~ name, expression) -%}
+        if not dbt_delta._has_check(existing, name, expression) -%}
         {%- do missing.update({name: expression}) -%}
     {%- endfor -%}
     {{- return(missing) -}}
 {%- endmacro %}
 
+{# Whether a table has a constraint. ALTER TABLE stores it without comments, a blank between all its tokens. #}
+{% macro _has_check(existing, name, expression) -%}
+    {%- set found = existing.properties.get('delta.constraints.' ~ name) -%}
+    {{- return(found is not none and dbt_delta._tokens(found) == dbt_delta._tokens(expression)) -}}
+{%- endmacro %}
+
 {% macro _constraint_names(properties) -%}
-    {{- return(modules.re.findall('(?:^|,)delta\\.constraints\\.([^=]+)=', properties)) -}}
+    {%- set names = [] -%}
+    {%- for key in properties if key.startswith('delta.constraints.') -%}{%- do names.append(key[18:]) -%}{%- endfor -%}
+    {{- return(names) -}}
 {%- endmacro %}
 
 {# Refuses constraints that rows of the table violate, before anything is altered. #}
 {% macro _check_rows(existing, layout, changes) -%}
-    {%- set missing = dbt_delta._missing_checks(existing, layout) -%}
-    {%- if not missing -%}{{- return(none) -}}{%- endif -%}
-    {%- set found = run_query(dbt_delta.get_violations_sql(existing, missing, changes)).rows[0] -%}
-    {%- for name, expression in missing.items() -%}
+    {%- set columns = ['*'] -%}
+    {%- for change in changes if change.kind == 'add' and change.path | length == 1 -%}
+        {%- do columns.append('cast(null as ' ~ change.type ~ ') as ' ~ dbt_delta._quoted(change.path[0])) -%}
+    {%- endfor -%}
+    {%- set table = dbt_delta._named(existing.relation) -%}
+    {%- do dbt_delta._refuse_violations(
+        dbt_delta._missing_checks(existing, layout),
+        '(select ' ~ columns | join(', ') ~ ' from ' ~ table ~ ')',
+        'the rows in ' ~ table,
+    ) -%}
+{%- endmacro %}
+
+{# Refuses rows that violate one of some constraints, as name: expression. #}
+{% macro _refuse_violations(checks, from, rows) -%}
+    {%- if not checks -%}{{- return(none) -}}{%- endif -%}
+    {%- set found = run_query(dbt_delta.get_violations_sql(from, checks)).rows[0] -%}
+    {%- for name, expression in checks.items() -%}
         {%- set count, example = found[2 * loop.index0], found[2 * loop.index0 + 1] -%}
         {%- if count | int > 0 -%}
             {%- do dbt_delta._refuse(
-                'CHECK constraint ' ~ name ~ ' (' ~ expression ~ ') is violated by ' ~ count ~ ' of the rows in '
-                ~ dbt_delta._named(existing.relation) ~ ', for example by ' ~ example
-                ~ '. Nothing was changed. Correct the rows, or remove the constraint.'
+                'CHECK constraint ' ~ name ~ ' (' ~ expression ~ ') is violated by ' ~ count ~ ' of ' ~ rows
+                ~ ', for example by ' ~ example ~ '. Nothing was changed. Correct the rows, or remove the constraint.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# For each constraint how many rows of a table violate it, and one of them; NULL violates. #}
-{% macro get_violations_sql(existing, checks, changes) -%}
-    {%- set added, counts = ['*'], [] -%}
-    {%- for change in changes if change.kind == 'add' and change.path | length == 1 -%}
-        {%- do added.append('cast(null as ' ~ change.type ~ ') as ' ~ dbt_delta._quoted(change.path[0])) -%}
-    {%- endfor -%}
+{# For each constraint how many rows violate it, and one of them; NULL violates. #}
+{% macro get_violations_sql(from, checks) -%}
+    {%- set counts = [] -%}
     {%- for expression in checks.values() -%}
         {%- set violated = '(' ~ expression ~ ') is not true' -%}
         {%- do counts.append('count_if(' ~ violated ~ ')') -%}
@@ -157,5 +197,5 @@
         ) -%}
     {%- endfor -%}
 select {{ counts | join(',\n    ') }}
-from (select {{ added | join(', ') }} from {{ dbt_delta._named(existing.relation) }})
+from {{ from }}
 {%- endmacro %}

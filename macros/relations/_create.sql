@@ -45,20 +45,35 @@
     {{- return('select * from ' ~ view) -}}
 {%- endmacro %}
 
-{# The columns that a SELECT gives; plans it only. Fails where an expression does not fit them. #}
+{#
+    The columns that a SELECT gives, as {name, type}; plans it only. Expressions are planned with it, so
+    that what they name is found, or Spark says what is not.
+#}
 {% macro _columns_of(sql, expressions={}) -%}
-    {{- return(dbt_delta._struct_fields(run_query(
-        dbt_delta.get_batch_columns_sql('(\n' ~ sql ~ ')', expressions)
-    ).rows[0]['columns'])) -}}
+    {%- set planned = dbt_delta.get_planned_sql(sql, expressions) -%}
+    {%- set columns = adapter.dbt_delta_columns(planned) if adapter.dbt_delta_columns is defined else none -%}
+    {%- if columns is none -%}
+        {%- set columns = [] -%}
+        {%- for row in run_query('describe query ' ~ planned).rows -%}
+            {%- do columns.append({'name': row[0], 'type': row[1]}) -%}
+        {%- endfor -%}
+        {%- if dbt_delta._hides_names(columns) -%}
+            {%- set columns = dbt_delta._columns_by_view(planned) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {{- return(columns[:(columns | length) - (expressions | length)]) -}}
 {%- endmacro %}
 
-{# The columns of two texts for FROM, in one statement: (of one, of the other). #}
-{% macro _columns_of_both(one, other) -%}
-    {%- set types = run_query(
-        'select typeof(struct(one.*)) as one, typeof(struct(other.*)) as other from (select 1) as nothing'
-        ~ '\nleft join ' ~ one ~ ' as one on false\nleft join ' ~ other ~ ' as other on false'
-    ).rows[0] -%}
-    {{- return((dbt_delta._struct_fields(types['one']), dbt_delta._struct_fields(types['other']))) -}}
+{# A SELECT with expressions on its columns behind these. #}
+{% macro get_planned_sql(sql, expressions={}) -%}
+select
+    batch.*
+    {%- for name, expression in expressions.items() %},
+    ({{ expression }}) as {{ dbt_delta._quoted('constraint ' ~ name) }}
+    {%- endfor %}
+from (
+{{ sql }}
+) as batch
 {%- endmacro %}
 
 {# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}
@@ -223,7 +238,7 @@ end
 #}
 {% macro _folder_of(relation) -%}
     {%- set name = relation.identifier | lower -%}
-    {%- if target.method == 'session' or adapter.dbt_delta_attempt is not defined -%}
+    {%- if dbt_delta._is_session() or adapter.dbt_delta_attempt is not defined -%}
         {{- return(dbt_delta._folders(relation).get(name)) -}}
     {%- endif -%}
     {%- set places = graph.setdefault('dbt_delta_places', {}) -%}

@@ -1,36 +1,39 @@
 {#
     What the catalog holds under a relation's name, or none: {type: table or view, provider,
-    columns: [{name, type, comment}], partitions, clustering, comment, location, owner, properties,
-    text (of a view), listed}. One statement where dbt's listing has the relation; where it has not,
-    the catalog is asked again, as a listing may have failed or be old: `listed` is then false.
+    columns: [{name, type, comment}, and in a session nullable, default (SQL or none) and is_generated],
+    partitions, clustering, comment, location, owner, properties
+    (a dictionary; a value is none where Spark does not tell it), text (of a view)}. The catalog is asked
+    where dbt's listing has not the relation, as that may have failed or be old, and where hooks have run
+    since. What dbt believes is brought up to date.
 #}
 {% macro _existing(relation) -%}
     {%- set cached = adapter.get_relation(none, relation.schema, relation.identifier) -%}
-    {%- if cached is none and not dbt_delta._is_in_catalog(relation) -%}
+    {%- set is_listed = cached is not none and not (pre_hooks is defined and pre_hooks) -%}
+    {%- if not is_listed and not dbt_delta._is_in_catalog(relation) -%}
+        {%- do adapter.cache_dropped(cached) if cached is not none -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set found = dbt_delta._describe(relation) -%}
     {%- set known = api.Relation.create(
         schema=relation.schema, identifier=relation.identifier, type=found.type
     ) -%}
-    {%- if cached is none -%}
+    {%- if cached is not none and cached.type != found.type -%}
+        {%- do adapter.cache_dropped(cached) -%}
+    {%- endif -%}
+    {%- if cached is none or cached.type != found.type -%}
         {%- do adapter.cache_added(known) -%}
     {%- endif -%}
-    {%- do found.update({'listed': cached is not none, 'relation': known}) -%}
+    {%- do found.update({'relation': known}) -%}
     {{- return(found) -}}
 {%- endmacro %}
 
+{# Of the embedded session's own objects; a server has none to ask, and prints. #}
 {% macro _describe(relation) -%}
-    {%- set found = dbt_delta._described(
-        run_query('describe extended ' ~ dbt_delta._named(relation)).rows
-    ) -%}
-    {%- if 'more fields' in found.columns | map(attribute='type') | join -%}
-        {#- DESCRIBE cuts wide structs short. -#}
-        {%- for column in dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation)) -%}
-            {%- do found.columns[loop.index0].update({'type': column.type}) -%}
-        {%- endfor -%}
+    {%- set found = none -%}
+    {%- if adapter.dbt_delta_relation is defined -%}
+        {%- set found = adapter.dbt_delta_relation(relation.schema, relation.identifier) -%}
     {%- endif -%}
-    {{- return(found) -}}
+    {{- return(dbt_delta._describe_by_sql(relation) if found is none else found) -}}
 {%- endmacro %}
 
 {% macro _is_in_catalog(relation) -%}
@@ -46,48 +49,7 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{# The answer of DESCRIBE EXTENDED as a dictionary; see _existing. #}
-{% macro _described(rows) -%}
-    {%- set columns = [] -%}
-    {%- set partitions = [] -%}
-    {%- set details = {} -%}
-    {%- set at = namespace(part='columns') -%}
-    {%- for row in rows -%}
-        {%- set name, value = row[0], row[1] -%}
-        {%- if value in ('', none) or name == '# col_name' -%}
-            {%- if name == '# Partition Information' -%}{%- set at.part = 'partitions' -%}
-            {%- elif name == '# Detailed Table Information' -%}{%- set at.part = 'details' -%}
-            {%- endif -%}
-        {%- elif at.part == 'columns' -%}
-            {%- do columns.append({'name': name, 'type': value, 'comment': row[2] or ''}) -%}
-        {%- elif at.part == 'partitions' -%}
-            {#- DESCRIBE quotes a name here that needs it. -#}
-            {%- do partitions.extend(dbt_delta._names(name)) -%}
-        {%- else -%}
-            {%- do details.update({name: value}) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- set properties = details.get('Table Properties', '[]')[1:-1] -%}
-    {%- set clustered = modules.re.search('(?:^|,)clusteringColumns=(\\[.*?\\])(?:,[^\\["]|$)', properties) -%}
-    {%- set clustering = [] -%}
-    {%- for path in (fromjson(clustered.group(1)) if clustered else []) -%}
-        {%- do clustering.append(path | join('.')) -%}
-    {%- endfor -%}
-    {{- return({
-        'type': 'view' if details.get('Type') == 'VIEW' else 'table',
-        'provider': details.get('Provider', '') | lower,
-        'columns': columns,
-        'partitions': partitions,
-        'clustering': clustering,
-        'comment': details.get('Comment', ''),
-        'location': details.get('Location', ''),
-        'owner': details.get('Owner', ''),
-        'properties': properties,
-        'text': details.get('View Text', ''),
-    }) -}}
-{%- endmacro %}
-
-{# Whether the text of a table's properties holds the pair; it is a plain list without escapes. #}
+{# Whether a table has a property; keys and values as Delta stores them. #}
 {% macro _has_property(properties, key, value) -%}
-    {{- return((',' ~ key ~ '=' ~ dbt_delta._plain(value) ~ ',') in (',' ~ properties ~ ',')) -}}
+    {{- return(properties.get(key) == dbt_delta._plain(value)) -}}
 {%- endmacro %}

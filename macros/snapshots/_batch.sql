@@ -47,7 +47,7 @@
 
 {# A name or an expression of the configuration as SQL: names of columns are quoted. #}
 {% macro _column_or_expression(columns, text) -%}
-    {%- set plain = text | string | trim -%}
+    {%- set plain = text | string | trim or text | string -%}
     {%- if modules.re.match('`([^`]|``)+`$', plain) -%}
         {%- set plain = plain[1:-1] | replace('``', '`') -%}
     {%- endif -%}

@@ -128,11 +128,15 @@ when matched then
         {%- do kept.append(column) -%}
         {%- if column.comment -%}{%- do comments.update({column.name: column.comment}) -%}{%- endif -%}
     {%- endfor -%}
-    {%- for row in run_query('show tblproperties ' ~ table).rows
-        if not row[0].startswith('delta.feature.') and row[0] not in (
-            'delta.minReaderVersion', 'delta.minWriterVersion', 'clusteringColumns'
-        ) -%}
-        {%- do properties.update({row[0]: row[1]}) -%}
+    {%- for key, value in existing.properties.items()
+        if not key.startswith(('delta.feature.', 'delta.minReaderVersion', 'delta.minWriterVersion')) -%}
+        {%- if value is none -%}
+            {%- do dbt_delta._refuse(
+                'repair_snapshot: Spark does not tell the property ' ~ key ~ ' of ' ~ table ~ ', which the table '
+                ~ 'would lose. Nothing was changed. Run it in the embedded session.'
+            ) -%}
+        {%- endif -%}
+        {%- do properties.update({key: value}) -%}
     {%- endfor -%}
     {%- set sql = 'select ' ~ dbt_delta._quoted_list(kept | map(attribute='name')) ~ ' from ' ~ table -%}
     {%- set view = dbt_delta._quoted(existing.relation.identifier ~ '__dbt_documented') -%}

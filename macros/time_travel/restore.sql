@@ -33,9 +33,8 @@
     } -%}
     {%- if version is none -%}{{- return(step) -}}{%- endif -%}
     {%- set about = [] -%}
-    {%- set old, new = dbt_delta._columns_of_both(
-        dbt_delta.as_of(relation, version=version), dbt_delta._named(relation)
-    ) -%}
+    {%- set old = dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=version)) -%}
+    {%- set new = dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation)) -%}
     {%- for change in dbt_delta._column_changes(old, new) -%}
         {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
     {%- endfor -%}
@@ -56,12 +55,11 @@
 {# A table's properties on which other work relies: retention, change feed, times of commits. #}
 {% macro _relied_properties(relation) -%}
     {%- set found = {} -%}
-    {%- for row in run_query('show tblproperties ' ~ dbt_delta._named(relation)).rows
-        if row['key'] in (
-            'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
-            'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
-        ) -%}
-        {%- do found.update({row['key']: row['value']}) -%}
+    {%- for key, value in dbt_delta._describe(relation).properties.items() if key in (
+        'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
+        'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
+    ) -%}
+        {%- do found.update({key: value}) -%}
     {%- endfor -%}
     {{- return(found) -}}
 {%- endmacro %}

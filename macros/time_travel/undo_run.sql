@@ -78,10 +78,9 @@
     {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
         {{- return(false) -}}
     {%- endif -%}
-    {%- set before, after = dbt_delta._columns_of_both(
-        dbt_delta.as_of(relation, version=commit.version - 1), dbt_delta.as_of(relation, version=commit.version)
-    ) -%}
-    {{- return(before == after) -}}
+    {%- set before = dbt_delta.as_of(relation, version=commit.version - 1) -%}
+    {%- set after = dbt_delta.as_of(relation, version=commit.version) -%}
+    {{- return(dbt_delta._columns_of('select * from ' ~ before) == dbt_delta._columns_of('select * from ' ~ after)) -}}
 {%- endmacro %}
 
 {#

@@ -8,8 +8,10 @@ DBT_DELTA_ONLY=12,40       of those only these
 import os
 import random
 from typing import TypeVar
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
@@ -43,5 +45,8 @@ def draw(strategy: SearchStrategy[T], own_seed: int, count: int) -> list[T]:
     def collect(case: T) -> None:
         drawn.append(case)
 
-    collect()
+    # Hypothesis takes constants of the modules that are loaded, too, which differ between runs.
+    providers.CONSTANTS_CACHE.cache.clear()
+    with patch.object(providers.HypothesisProvider, "_local_constants", providers.GLOBAL_CONSTANTS):
+        collect()
     return drawn[alike::alike][:count]

@@ -19,9 +19,10 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, retry, spark, tags
+from dbt_delta.session import errors, facts, retry, spark, tags
 from dbt_delta.session.literals import as_sent
 from dbt_delta.session.lock import MetastoreInUse
+from dbt_delta.session.staged import Staged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -48,6 +49,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._tagged_as = ""
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
+        self._staged = Staged()
         try:
             self.session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
@@ -76,6 +78,7 @@ class SessionConnection(SparkConnectionWrapper):
         """
         self._result = None
         sql = as_sent(sql, bindings)
+        self._staged.note(sql)
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:
@@ -106,6 +109,16 @@ class SessionConnection(SparkConnectionWrapper):
             if not text.startswith("["):
                 text = f"{type(cause).__name__}: {text}"
             raise DbtDatabaseError(f"{text}\n{code.co_filename}, line {lines[-1]}") from error
+
+    def relation(self, schema: str, name: str) -> dict[str, Any] | None:
+        """See ``facts.relation``."""
+        with self._running():
+            return facts.relation(self.session, schema, name)
+
+    def columns(self, sql: str) -> list[dict[str, str]]:
+        """See ``facts.columns``."""
+        with self._running():
+            return facts.columns(self.session, as_sent(sql, None))
 
     def fetchall(self) -> "list[Row]":
         return self._fetch(None)
@@ -147,6 +160,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def close(self) -> None:
         """Lets the session go: the JVM keeps it for as long as Python names it."""
+        self._staged.drop(self.execute)
         self._result = self._group = None
         self.__dict__.pop("session", None)
 

@@ -56,6 +56,8 @@ def install() -> None:
     _read_seeds()
     _select_nodes()
     _find_folders()
+    _know_facts()
+    _tell_declared_types()
     _catch_errors()
     _compare_event_times_as_timestamps()
     catalog.describe_relations()
@@ -225,21 +227,75 @@ def _find_folders() -> None:
     Nothing is found through a connection to a server.
     """
 
-    def session(adapter: Any) -> Any:
-        return adapter.connections.get_thread_connection().handle.session
-
     def dbt_delta_folders(self: Any, schema: str, known: list[str]) -> dict[str, str]:
         from dbt_delta.session import folders
 
-        is_session = self.connections.profile.credentials.method == SESSION
-        return folders.unknown(session(self), schema, known) if is_session else {}
+        connection = _session_of(self)
+        return folders.unknown(connection.session, schema, known) if connection else {}
 
     def dbt_delta_drop_folder(self: Any, path: str) -> None:
         from dbt_delta.session import folders
 
-        folders.drop(session(self), path)
+        folders.drop(_session_of(self).session, path)
 
     _give_macros(dbt_delta_folders, dbt_delta_drop_folder)
+
+
+def _know_facts() -> None:
+    """``adapter.dbt_delta_relation(..)`` and its like for macros; see ``dbt_delta.session.facts``.
+
+    None through a connection to a server, which is asked by SQL.
+    """
+
+    def dbt_delta_relation(self: Any, schema: str, name: str) -> dict[str, Any] | None:
+        connection = _session_of(self)
+        return connection.relation(schema, name) if connection else None
+
+    def dbt_delta_columns(self: Any, sql: str) -> list[dict[str, str]] | None:
+        connection = _session_of(self)
+        return connection.columns(sql) if connection else None
+
+    def dbt_delta_problem(self: Any, sql: str) -> str:
+        """The first line of why Spark cannot plan a SELECT; empty where it can."""
+        try:
+            if self.dbt_delta_columns(sql) is None:
+                self.execute(f"describe query {sql}", fetch=True)
+        except DbtRuntimeError as error:
+            return _first_line(error)
+        return ""
+
+    _give_macros(dbt_delta_relation, dbt_delta_columns, dbt_delta_problem)
+
+
+def _tell_declared_types() -> None:
+    """``get_columns_in_relation`` says varchar(5) and char(3), of which DESCRIBE makes string."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    stock_columns = SparkAdapter.get_columns_in_relation
+
+    def get_columns_in_relation(self: Any, relation: Any) -> list[Any]:
+        columns: list[Any] = stock_columns(self, relation)
+        if not relation.schema or not any("string" in column.dtype for column in columns):
+            return columns
+        try:
+            found = self.dbt_delta_relation(relation.schema, relation.identifier)
+        except DbtRuntimeError:  # a temporary view, a path: not of the catalog
+            return columns
+        declared = {
+            column["name"]: column["declared"] for column in (found or {}).get("columns", [])
+        }
+        for column in columns:
+            column.dtype = declared.get(column.column) or column.dtype
+        return columns
+
+    SparkAdapter.get_columns_in_relation = get_columns_in_relation
+
+
+def _session_of(adapter: Any) -> Any:
+    """This thread's connection where it is an embedded session, else None."""
+    if adapter.connections.profile.credentials.method != SESSION:
+        return None
+    return adapter.connections.get_thread_connection().handle
 
 
 def _catch_errors() -> None:
@@ -250,9 +306,13 @@ def _catch_errors() -> None:
         try:
             return "", self.execute(sql, fetch=True)[1]
         except DbtRuntimeError as error:
-            return str(error.msg).strip().partition("\n")[0], None
+            return _first_line(error), None
 
     _give_macros(dbt_delta_attempt)
+
+
+def _first_line(error: DbtRuntimeError) -> str:
+    return str(error.msg).strip().partition("\n")[0]
 
 
 def _compare_event_times_as_timestamps() -> None:

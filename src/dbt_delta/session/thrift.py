@@ -23,6 +23,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt_delta.session import errors, profile, retry, spark
 from dbt_delta.session.literals import as_sent
+from dbt_delta.session.staged import Staged
 
 if TYPE_CHECKING:
     from pyhive import hive
@@ -47,6 +48,7 @@ class ServerConnection(SparkConnectionWrapper):
         self._pause = max(float(credentials.poll_interval), FIRST_PAUSE)
         self._timeout = credentials.query_timeout
         self._cancelled = threading.Event()
+        self._staged = Staged()
         self._session = self._open()
         self._cursor = self._session.cursor()
 
@@ -63,6 +65,7 @@ class ServerConnection(SparkConnectionWrapper):
             DbtDatabaseError: whatever Spark refused, in its own words without the traces.
         """
         sql = as_sent(sql.strip().removesuffix(";"), bindings)
+        self._staged.note(sql)
         name = self._connection.name
         # The server's job description is the statement.
         labelled = f"/* {name} ({get_invocation_id()}) */ {sql}"
@@ -108,6 +111,7 @@ class ServerConnection(SparkConnectionWrapper):
 
     def close(self) -> None:
         """Ends the session; the server does so itself where the connection is gone."""
+        self._staged.drop(self.execute)
         with suppress(Exception):
             self._session.close()
 

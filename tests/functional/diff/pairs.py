@@ -13,6 +13,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.functional.vocabulary import all_names, quoted, some_names
+
 TYPES: dict[str, Sequence[Any]] = {
     "int": (0, 1, 2, None),
     "bigint": (0, 1, 2, 5_000_000_000, None),
@@ -39,8 +41,12 @@ class State:
 
 @dataclass(frozen=True)
 class History:
-    """A table's properties, and per version its state and the statement that made it."""
+    """A table's properties, and per version its state and the statement that made it.
 
+    ``keys`` are its first two columns, an int and a string.
+    """
+
+    keys: tuple[str, str]
     properties: Mapping[str, str]
     states: tuple[State, ...]
     statements: tuple[str, ...]
@@ -166,7 +172,7 @@ def literal(value: Any, kind: str) -> str:
 
 def select(columns: Mapping[str, str], rows: Sequence[Row]) -> str:
     def values(row: Row) -> str:
-        return ", ".join(literal(row[n], t) + f" as `{n}`" for n, t in columns.items())
+        return ", ".join(literal(row[n], t) + f" as {quoted(n)}" for n, t in columns.items())
 
     if not rows:
         return f"select {values(dict.fromkeys(columns))} where false"
@@ -177,8 +183,11 @@ def select(columns: Mapping[str, str], rows: Sequence[Row]) -> str:
 def histories(draw: st.DrawFn) -> History:
     """A table of up to six versions; statements name it TABLE, the version of state N VERSION_N."""
     kinds = draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, max_size=4))
-    columns = {"id": "int", "k": "string"} | {f"v-{n}": t for n, t in enumerate(kinds)}
     mapping = draw(st.booleans())
+    # What is drawn later adds and renames columns.
+    names = some_names(draw(st.randoms(use_true_random=True)), len(all_names(mapping)), mapping)
+    keys = names.pop(), names.pop()
+    columns = dict(zip(keys, ("int", "string"), strict=True)) | {names.pop(): t for t in kinds}
     flags = {
         "delta.enableDeletionVectors": draw(st.booleans()),
         "delta.enableChangeDataFeed": draw(st.booleans()) and not mapping,
@@ -196,11 +205,11 @@ def histories(draw: st.DrawFn) -> History:
     wanted = draw(st.integers(3, 6))
     while len(states) < wanted:
         # One that does nothing in this state is drawn again.
-        made = _step(draw, states, mapping, pairs)
+        made = _step(draw, states, mapping, pairs, keys, names)
         if made:
             statements.append(made[0])
             states.append(made[1])
-    return History(properties, tuple(states), tuple(statements))
+    return History(keys, properties, tuple(states), tuple(statements))
 
 
 def _rows(draw: st.DrawFn, columns: Mapping[str, str], low: int, high: int) -> tuple[Row, ...]:
@@ -209,12 +218,18 @@ def _rows(draw: st.DrawFn, columns: Mapping[str, str], low: int, high: int) -> t
 
 
 def _step(
-    draw: st.DrawFn, states: Sequence[State], mapping: bool, pairs: str
+    draw: st.DrawFn,
+    states: Sequence[State],
+    mapping: bool,
+    pairs: str,
+    keys: tuple[str, str],
+    names: list[str],
 ) -> tuple[str, State] | None:
     """A statement that commits, and the state after it."""
     now = states[-1]
-    value = draw(st.sampled_from([*TYPES["int"], *[row["id"] for row in now.rows] * 2]))
-    matching = [row for row in now.rows if row["id"] == value]
+    number = keys[0]
+    value = draw(st.sampled_from([*TYPES["int"], *[row[number] for row in now.rows] * 2]))
+    matching = [row for row in now.rows if row[number] == value]
     chosen = draw(
         st.sampled_from(
             (
@@ -233,19 +248,19 @@ def _step(
             )
         )
     )
-    where = f"where id <=> {literal(value, 'int')}"
-    values = [n for n in now.columns if n not in ("id", "k")]
+    where = f"where {quoted(number)} <=> {literal(value, 'int')}"
+    values = [n for n in now.columns if n not in keys]
     if chosen == "insert":
         rows = _rows(draw, now.columns, 1, 3)
         return f"insert into TABLE {select(now.columns, rows)}", replace(now, rows=now.rows + rows)
     elif chosen == "delete" and matching:
-        return f"delete from TABLE {where}", replace(now, rows=_without(now.rows, value))
+        return f"delete from TABLE {where}", replace(now, rows=_without(now.rows, number, value))
     elif chosen == "update" and matching and values:
         name = draw(st.sampled_from(values))
         new = draw(st.sampled_from(TYPES[now.columns[name]]))
-        rows = tuple(row | {name: new} if row["id"] == value else row for row in now.rows)
+        rows = tuple(row | {name: new} if row[number] == value else row for row in now.rows)
         text = literal(new, now.columns[name])
-        return f"update TABLE set `{name}` = {text} {where}", replace(now, rows=rows)
+        return f"update TABLE set {quoted(name)} = {text} {where}", replace(now, rows=rows)
     elif chosen in ("overwrite", "replace"):
         rows = tuple(draw(st.permutations(now.rows))) if draw(st.booleans()) else ()
         rows = rows or _rows(draw, now.columns, 0, 6)
@@ -260,37 +275,40 @@ def _step(
         return f"restore table TABLE to version as of VERSION_{version}", states[version]
     elif chosen == "optimize":
         return "optimize TABLE", now
-    elif chosen == "add" and "late" not in now.columns:
-        rows = tuple(row | {"late": None} for row in now.rows)
-        return "alter table TABLE add column late string", State(
-            {**now.columns, "late": "string"}, rows
+    elif chosen == "add":
+        late = names.pop()
+        rows = tuple(row | {late: None} for row in now.rows)
+        return f"alter table TABLE add column {quoted(late)} string", State(
+            {**now.columns, late: "string"}, rows
         )
     elif chosen == "widen" and "int" in [now.columns[n] for n in values]:
         name = next(n for n in values if now.columns[n] == "int")
-        return f"alter table TABLE alter column `{name}` type bigint", replace(
+        return f"alter table TABLE alter column {quoted(name)} type bigint", replace(
             now, columns={**now.columns, name: "bigint"}
         )
     elif chosen == "rename" and mapping and values:
-        old, new = values[0], f"renamed-{len(states)}"
+        old, new = values[0], names.pop()
         columns = {new if n == old else n: t for n, t in now.columns.items()}
         rows = tuple({new if n == old else n: v for n, v in row.items()} for row in now.rows)
-        return f"alter table TABLE rename column `{old}` to `{new}`", State(columns, rows)
+        text = f"alter table TABLE rename column {quoted(old)} to {quoted(new)}"
+        return text, State(columns, rows)
     return None
 
 
-def _without(rows: Sequence[Row], value: Any) -> tuple[Row, ...]:
-    return tuple(row for row in rows if row["id"] != value)
+def _without(rows: Sequence[Row], number: str, value: Any) -> tuple[Row, ...]:
+    return tuple(row for row in rows if row[number] != value)
 
 
 @st.composite
-def questions(draw: st.DrawFn, states: Sequence[State]) -> Question:
+def questions(draw: st.DrawFn, history: History) -> Question:
+    states, (number, text) = history.states, history.keys
     before = draw(st.integers(0, len(states) - 1))
     # A version and itself is worth a question now and then.
     others = [n for n in range(len(states)) if n != before]
     after = draw(st.sampled_from([*others * 9, before]))
     one, other = states[before], states[after]
     common = [n for n in other.columns if n in one.columns]
-    keys = draw(st.sampled_from([(), ("id",), ("id", "k"), ("k",)]))
+    keys = draw(st.sampled_from([(), (number,), (number, text), (text,)]))
     free = [n for n in common if n not in keys]
     excluded = tuple(draw(st.lists(st.sampled_from(free), max_size=1))) if len(free) > 1 else ()
     tolerance: dict[str, Any] = {}

@@ -17,6 +17,7 @@ from tests.functional.diff import pairs
 from tests.functional.diff.pairs import Difference, History, Question
 from tests.functional.drawing import ONLY, SEED, draw, examples
 from tests.functional.harness import Project, session
+from tests.functional.vocabulary import quoted
 
 QUESTIONS = 5
 SLICE = 20  # tables of one project
@@ -25,7 +26,7 @@ SLICE = 20  # tables of one project
 @st.composite
 def _cases(draw_: st.DrawFn) -> tuple[History, list[Question]]:
     history = draw_(pairs.histories())
-    return history, [draw_(pairs.questions(history.states)) for _ in range(QUESTIONS)]
+    return history, [draw_(pairs.questions(history)) for _ in range(QUESTIONS)]
 
 
 def test_every_difference_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
@@ -119,7 +120,7 @@ def _judge(project: Project, name: str, n: int, history: History, question: Ques
     wanted = pairs.difference(question, before, after)
     sql = (project.path / f"target/compiled/consumer/analyses/{name}.sql").read_text()
     options = "map('ignoreNullFields', 'false')"
-    keys = "".join(f"`{key}`, " for key in question.keys)
+    keys = "".join(f"{quoted(key)}, " for key in question.keys)
     rows = (
         session()
         .sql(

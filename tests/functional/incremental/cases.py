@@ -15,6 +15,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.functional.vocabulary import REDACTED, all_names, quoted
+
 Row = Mapping[str, Any]
 
 
@@ -62,6 +64,12 @@ def find(columns: Sequence[Column], name: str) -> Column | None:
 def struct(**fields: str) -> Type:
     """A struct of plain types."""
     return Type("struct", tuple(Column(name, Type(text)) for name, text in fields.items()))
+
+
+def _struct(names: Sequence[str]) -> Type:
+    """A struct of a number and a text."""
+    number, note = names
+    return Type("struct", (Column(number, Type("int")), Column(note, Type("string"))))
 
 
 def array(element: Type) -> Type:
@@ -265,12 +273,15 @@ class Case:
 
     def model(self) -> str:
         """The file of the model; the variable ``step`` says which run it is."""
-        branches = [f"{self._header(n)}\n{self.query(n)}" for n in range(len(self.batches))]
-        text = "".join(
-            f"{{% {'elif' if n else 'if'} var('step') == {n} %}}\n{branch}\n"
+        *branches, last = [
+            f"{self._header(n)}\n{self.query(n)}\n" for n in range(len(self.batches))
+        ]
+        texts = [
+            f"{{% {'elif' if n else 'if'} var('step') == {n} %}}\n{branch}"
             for n, branch in enumerate(branches)
-        )
-        return f"{text}{{% endif %}}\n"
+        ]
+        # A run more than there are batches has nothing new.
+        return "".join([*texts, "{% else %}\n", last, "{% endif %}\n"]) if texts else last
 
     def described(self) -> str:
         """The case for a person: the model of each run."""
@@ -282,11 +293,6 @@ class Case:
     def _header(self, step: int) -> str:
         settings = self.config(step).items()
         return "{{ config(%s) }}" % ", ".join(f"{k}={json.dumps(v)}" for k, v in settings)  # noqa: UP031
-
-
-def quoted(name: str) -> str:
-    """A name in backticks."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def literal(value: Any, type: Type) -> str:
@@ -318,13 +324,13 @@ def text(value: str) -> str:
 # What is drawn ---------------------------------------------------------------------------------
 
 BASE = datetime(2024, 1, 1)
-WINDOWS = ((0, 3), (2, 4), (1, 5), (3, 4))  # days of the runs of a microbatch model
+WINDOWS = ((0, 3), (2, 4), (1, 5), (3, 4), (3, 4))  # days of the runs of a microbatch model
 VALUES: dict[str, list[Any]] = {
     "int": [1, 2, 3, 0, -1, 2**31 - 1, -(2**31)],
     "bigint": [1, 2, 3, 0, -1, 2**31, 2**63 - 1, -(2**63)],
     "string": [
-        "a", "b", "A", "1", " ", "a ", "O'Neil", "back\\slash", "${x}", "{{ x }}", "ä", "\ufffd",
-        "😀", "x" * 40, "x" * 39 + "y", "null", "%", "line\nbreak", 'q"q',
+        "", "a", "b", "A", "1", " ", "a ", "O'Neil", "back\\slash", "${x}", "{{ x }}", "ä",
+        "\ufffd", "😀", "x" * 40, "x" * 39 + "y", "null", "%", "line\nbreak", 'q"q',
     ],
     "date": [
         *(date(2024, 1, day) for day in (1, 2, 3)),
@@ -342,11 +348,6 @@ VALUES: dict[str, list[Any]] = {
     "decimal(14,4)": [Decimal(text) for text in ("1.0000", "1.5000", "9999999999.0000")],
 }  # fmt: skip
 KEY_TYPES = ("bigint", "string", "date", "timestamp", "decimal(10,2)", "int")
-PLAIN_NAMES = (
-    "id", "order", "Select", "group", "from", "Höhe", "k`q", "table", "user", "end", "Values",
-    "a.b", "val", "note", "target", "source", "key", "2nd", "T", "batch", "_x",
-)  # fmt: skip
-MAPPED_NAMES = ("my col", "x,y", "p(q)", "a=b")
 WIDER = {"int": "bigint", "decimal(10,2)": "decimal(14,4)", "date": "timestamp_ntz"}
 NARROWER = {"bigint": "int", "decimal(14,4)": "decimal(10,2)"}
 ROW_TIMES = [BASE + timedelta(hours=h) for h in (0, 5, 23, 24, 30, 47, 48, 71, 72, 95, 96, 119)]
@@ -373,7 +374,9 @@ class _Drawn:
 
     def spelled(self, name: str) -> str:
         """The name in another case."""
-        return self.one([name, name, name.upper(), name.lower(), name.swapcase()])
+        others = [name.upper(), name.lower(), name.swapcase()]
+        # ß in capitals is another name.
+        return self.one([name, name, *(n for n in others if n.lower() == name.lower())])
 
     def value(self, name: str, type: Type) -> Any:
         """One of the few values that a column has, so that rows meet."""
@@ -413,7 +416,9 @@ def _case(source: Random) -> Case:
         + ["microbatch"]
     )
     mapped = drawn.chance(35)
-    names = drawn.some(PLAIN_NAMES + (MAPPED_NAMES if mapped else ()), 12, 12)
+    names = drawn.some(all_names(mapped), 12, 12)
+    able = [name for name in names if not (set("{}$%\\") & set(name))]
+    fields = drawn.some([*able, "a", "b", "x", "y"], 4, 4)
     keys = [
         Column(names.pop(), Type(drawn.one(KEY_TYPES)))
         for _ in range(drawn.one([1, 1, 1, 2, 2, 3]))
@@ -423,8 +428,8 @@ def _case(source: Random) -> Case:
         Column(names.pop(), type)
         for type in drawn.some(
             [
-                Type("decimal(10,2)"), Type("date"), struct(a="int", b="string"),
-                array(Type("int")), string_map(Type("int")), array(struct(x="int", y="string")),
+                Type("decimal(10,2)"), Type("date"), _struct(fields[:2]),
+                array(Type("int")), string_map(Type("int")), array(_struct(fields[2:])),
             ],
             0, 3,
         )
@@ -601,6 +606,10 @@ def _with_rest(drawn: _Drawn, case: Case, mapped: bool) -> Case:
         properties["delta.columnMapping.mode"] = "name"
     if drawn.chance(45):
         properties["delta.enableTypeWidening"] = "true"
+    if drawn.chance(30):
+        properties |= REDACTED
+    if case.strategy not in ("merge", "append") and drawn.chance(40):
+        options["merge_skip_unchanged"] = True
     shapes = ["plain", "plain", "comment", "with", "join", "union"]
     return replace(case, options=options, properties=properties, shape=drawn.one(shapes))
 
@@ -698,7 +707,16 @@ def _cell(drawn: _Drawn, case: Case, column: Column, number: int) -> Any:
         if column.type.name == "date":
             return time.date()
         return str(time) if column.type.name == "string" else time
-    return drawn.value(column.key, column.type)
+    value = drawn.value(column.key, column.type)
+    # Whether rows are inside is asked of the batch and of the table, which may hold NULL then.
+    partitions = {name.lower() for name in case.partition_by}
+    if (
+        value == ""
+        and column.key in partitions
+        and case.strategy in ("replace_where", "microbatch")
+    ):
+        return None
+    return value
 
 
 def _distinct(rows: list[tuple[Any, ...]], at: list[int]) -> list[tuple[Any, ...]]:

@@ -117,7 +117,8 @@ NO_COLUMN_LATER = {
 def test_key_that_is_no_column_is_refused(built: Built) -> None:
     found = messages(built.second)
     assert "'nope' is not a column" in found["nowhere"]
-    assert "name `id` cannot be resolved. Did you mean" in found["not_in_batch"]
+    assert "The model gives no column 'id' to write, which unique_key" in found["not_in_batch"]
+    assert versions(built.project, NO_COLUMN) == dict.fromkeys(NO_COLUMN, 0)
 
 
 MANY = "select id % 7 as id, 0 as k, string(id) as v from range(14)"

@@ -35,6 +35,7 @@ class State:
     version: int
     columns: list[Column]
     data_commits: int
+    commits: list[Any] = field(default_factory=list)
     rows: Counter[Any] = field(default_factory=Counter)
 
 
@@ -83,8 +84,9 @@ def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
     project.write({f"models/{name}.sql": o.case.model() for name, o in models.items()})
     expected_tables: dict[str, oracle.Table | None] = dict.fromkeys(models)
     before: dict[str, State] = {}
-    for step in range(max(len(case.batches) for case in drawn)):
-        due = {n: o for n, o in models.items() if not o.wrong and step < len(o.case.batches)}
+    # Each case runs once more than it has batches: nothing new.
+    for step in range(1 + max(len(case.batches) for case in drawn)):
+        due = {n: o for n, o in models.items() if not o.wrong and step <= len(o.case.batches)}
         if not due:
             break
         window = WINDOWS[step]
@@ -110,6 +112,8 @@ def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
             else:
                 outcome.wrong = _judge(expected, error, last, now.get(name))
                 expected_tables[name] = expected.table
+                if step == len(outcome.case.batches):
+                    outcome.wrong = outcome.wrong or _judge_again(last, now[name])
             if outcome.wrong:
                 outcome.wrong = f"run {step}: {outcome.wrong}"
         before = now
@@ -168,6 +172,16 @@ def _judge(
     return ""
 
 
+def _judge_again(before: State | None, now: State) -> str:
+    """What is wrong with a run that has the configuration of the one before."""
+    if before is None or not before.columns:
+        return ""
+    further = (now.version - before.version) - (now.data_commits - before.data_commits)
+    if not further:
+        return ""
+    return f"{further} commits that change no data: {now.commits[before.version + 1 :]}"
+
+
 def _judge_refusal(
     refusal: oracle.Refused, error: str | None, before: State | None, now: State | None
 ) -> str:
@@ -216,6 +230,7 @@ def _log(project: Project, name: str) -> State:
     for version, actions in tables.log(project, name):
         state.version = version
         state.data_commits += tables.changes_data(actions)
+        state.commits += [action["commitInfo"] for action in actions if "commitInfo" in action]
         for action in actions:
             if "metaData" in action:
                 schema = json.loads(action["metaData"]["schemaString"])

@@ -165,3 +165,54 @@ def test_a_missing_folder_is_named_with_the_way_out(loaded: tuple[Landing, Invoc
     assert failed == {"missing"}
     missing = landing.folder / "missing"
     assert f"found no landing folder {missing}. Land the data first" in run.output
+
+
+TYPED = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+{{ dbt_delta.landed_csv('shop/typed', columns={
+    'id': 'bigint', 'name': 'string', 'amount': 'decimal(9,2)', 'day': 'date', 'x': 'double',
+    'at': 'timestamp', 'here': 'timestamp_ntz',
+}) }}
+"""
+GOOD = [
+    "1,a,1.50,2013-01-01,1e3,2013-01-01 10:00:00.123456,2013-01-01 10:00",
+    "2,\ufffd,-1.500,2013-1-1,-.5,2013-01-01T10:00:00Z,2013-01-01T10:00:00.5",
+    "3," + '""' * 3000 + ",.5,2013-01-01,NaN,2013-01-01 10:00:00.1234560,2013-01-01",
+]
+# What Spark would round, cut or take for a number.
+BAD = {
+    "4,a,1.005,2013-01-01,1,2013-01-01,2013-01-01": "amount: 1.005 is not decimal(9,2)",
+    "5,a,1,2013-01-01 10:00,1,2013-01-01,2013-01-01": "day: 2013-01-01 10:00 is not date",
+    "6,a,1,2013-01-01,1d,2013-01-01,2013-01-01": "x: 1d is not double",
+    "7,a,1,2013-01-01,0x1p3,2013-01-01,2013-01-01": "x: 0x1p3 is not double",
+    "8,a,1,2013-01-01,1,2013-01-01 10:00:00.1234567,2013-01-01": (
+        "at: 2013-01-01 10:00:00.1234567 is not timestamp"
+    ),
+    "9,a,1,2013-01-01,1,2013-01-01,2013-01-01 10:00+02:00": (
+        "here: 2013-01-01 10:00+02:00 is not timestamp_ntz"
+    ),
+    '10,"half of a line,1,2013-01-01,1,2013-01-01,2013-01-01': (
+        "a quotation mark is not closed on its line"
+    ),
+    "11," + '"' * 6001 + ",1,2013-01-01,1,2013-01-01,2013-01-01": (
+        "a quotation mark is not closed on its line"
+    ),
+}
+
+
+def test_no_value_is_altered_on_its_way_in(project: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "landing" / "shop" / "typed"
+    folder.mkdir(parents=True)
+    header = "id,name,amount,day,x,at,here\n"
+    (folder / "valid.csv").write_text(header + "\n".join([*GOOD, *BAD]) + "\n")
+    latin = b"12,caf\xe9,1,2013-01-01,1,2013-01-01,2013-01-01\n"
+    plain = b"13,cafe,1,2013-01-01,1,2013-01-01,2013-01-01\n"
+    (folder / "latin.csv").write_bytes(header.encode() + latin + plain)
+    project.write({"models/typed.sql": TYPED})
+    project.dbt("run", vars={"dbt_delta_landing": str(tmp_path / "landing")})
+    rows = project.sql("select * from {schema}.typed order by _file, _line")
+    assert [row.id for row in rows if row._rejected_reason is None] == [13, 1, 2, 3]
+    assert [row.name for row in rows if row.id in (2, 3)] == ["\ufffd", '"' * 2999]
+    assert [str(row.amount) for row in rows if row.id] == ["1.00", "1.50", "-1.50", "0.50"]
+    reasons = [row._rejected_reason for row in rows if row._rejected_reason]
+    assert reasons == ["bytes that are no UTF-8", *BAD.values()]

@@ -101,6 +101,7 @@ def test_constraints_follow_the_yaml(project: Project) -> None:
     assert checks(project) == {"c": "id >= 0"}
 
     # Rows that are there already.
+    project.write({"models/m.sql": model("incremental", "(7, 'c')")})
     before = tables.version(project, "m")
     added = "{type: check, name: d, expression: 'id > 0'}"
     project.write(
@@ -136,6 +137,7 @@ REFUSED = {
     "empty": ("[{type: check, name: c, expression: ''}]", "c has no expression"),
     "custom": ("[{type: custom, expression: 'foo'}]", "foo is of type custom"),
 }
+SIZED = COLUMNS.replace("v, data_type: string", "v, data_type: VARCHAR(2)")
 LEGACY_REFUSED = {
     "legacy_empty": (
         _LEGACY.replace("condition: id > 0", "condition: "),
@@ -175,6 +177,10 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         **files,
         "keys.sql": plain,
         "keys.yml": yml(_KEYS.replace("WARN", ""), name="keys"),
+        "too_long.sql": model("table", "(1, 'abc')"),
+        "too_long.yml": yml("[]", SIZED, name="too_long"),
+        "sized.sql": model("incremental", "(1, 'ab')"),
+        "sized.yml": yml("[]", SIZED, name="sized"),
         "growing.sql": narrow,
         "growing.yml": yml(
             "[{type: check, expression: \"v <> 'x'\"}]", enforced=legacy, name="growing"
@@ -182,6 +188,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
     }
     second = {
         "legacy_gone.sql": model("table", "(-1, null)"),
+        "sized.sql": model("incremental", "(2, 'abc')"),
         "keys.yml": yml(_KEYS.replace("WARN", ", warn_unenforced: false"), name="keys"),
         "growing.sql": narrow.replace("select id, v", "select id, 7 as w"),
         "growing.yml": yml(
@@ -194,7 +201,8 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
     project.write({f"models/{name}": text for name, text in first.items()})
     one = project.dbt("run", check=False)
     project.write({f"models/{name}": text for name, text in second.items()})
-    return project, one, project.dbt("run", "-s", "legacy_gone", "keys", "growing")
+    selected = ("legacy_gone", "keys", "growing", "sized")
+    return project, one, project.dbt("run", "-s", *selected, check=False)
 
 
 @pytest.mark.parametrize("name", [*REFUSED, *LEGACY_REFUSED])
@@ -204,11 +212,24 @@ def test_what_cannot_be_enforced_leaves_nothing(built: Built, name: str) -> None
     assert first.result(name).status == "error"
     assert said in first.result(name).message
     # No table of that name, and nothing beside it.
-    assert sorted(tables.names(project)) == ["growing", "keys", "legacy", "legacy_gone"]
+    assert sorted(tables.names(project)) == ["growing", "keys", "legacy", "legacy_gone", "sized"]
+
+
+def test_a_text_longer_than_the_contract_says_is_refused(built: Built) -> None:
+    project, first, second = built
+    assert "CHECK constraint length_v" in first.result("too_long").message
+    assert checks(project, "sized") == {
+        "length_v": "length(`v`) <= 2",
+        "not_null_id": "`id` is not null",
+    }
+    assert "CHECK constraint length_v" in second.result("sized").message
+    assert project.rows("sized") == [{"id": 1, "v": "ab"}]
+    assert project.version("sized") == 0
 
 
 def test_a_constraint_comes_with_its_new_column_and_goes_with_it(built: Built) -> None:
-    project, first, _ = built
+    project, first, second = built
+    assert [r.node.name for r in second.results if r.status == "error"] == ["sized"]
     assert first.result("growing").status == "success"
     assert checks(project, "growing") == {
         "not_null_id": "`id` is not null",

@@ -43,8 +43,8 @@ FLOWS = {
 }
 # The statement that writes, one that comes between staging and that, the swap, what comes after it.
 LATER = {
-    "rebuilt": 2, "promised": 4, "compared": 4, "to_table": 4, "to_view": 3, "to_delta": 4,
-    "to_parquet": 3, "to_partitions": 3, "to_incremental": 3, "refreshed": 2,
+    "rebuilt": 1, "promised": 2, "compared": 2, "to_table": 3, "to_view": 2, "to_delta": 3,
+    "to_parquet": 2, "to_partitions": 2, "to_incremental": 2, "refreshed": 3,
 }  # fmt: skip
 STEPS = range(1, 13)  # the longest flow has less
 

@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import io
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
@@ -15,6 +16,7 @@ from tests.functional import tables
 from tests.functional.drawing import SEED, draw, examples
 from tests.functional.harness import Invocation, Project
 from tests.functional.seeds.conftest import Write, write_csv
+from tests.functional.vocabulary import REDACTED, some_names
 
 
 def types(project: Project, name: str) -> dict[str, str]:
@@ -107,8 +109,14 @@ def random_tables(draw: st.DrawFn) -> dict[str, Any]:
     kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5))
     count = draw(st.integers(0, 8))
     row = st.tuples(*(st.none() | KINDS[kind][0] for kind in kinds))
+    mapped = draw(st.booleans())
+    # A header's blank name is no name.
+    drawn = some_names(draw(st.randoms(use_true_random=True)), len(kinds) + 1, mapped)
     return {
         "kinds": kinds,
+        "names": [name for name in drawn if name.strip()][: len(kinds)],
+        "mapped": mapped,
+        "redacted": draw(st.booleans()),
         "rows": draw(st.lists(row, min_size=count, max_size=count)),
         "delimiter": draw(st.sampled_from(",;|\t ~")),
         "terminator": draw(st.sampled_from(["\n", "\r\n"])),
@@ -125,7 +133,7 @@ def _written(table: dict[str, Any]) -> bytes:
         lineterminator=table["terminator"],
         quoting=table["quoting"],
     )
-    writer.writerow(["number", *(f"c{n}" for n in range(len(table["kinds"])))])
+    writer.writerow(["number", *table["names"]])
     for number, row in enumerate(table["rows"]):
         cells = zip(table["kinds"], row, strict=True)
         writer.writerow([number, *("" if v is None else KINDS[k][1](v) for k, v in cells)])
@@ -138,10 +146,13 @@ def _drawn() -> list[dict[str, Any]]:
 
 
 def _write_random(project: Project, name: str, table: dict[str, Any]) -> None:
-    kinds = ", ".join(f"c{n}: '{kind}'" for n, kind in enumerate(table["kinds"]))
-    delimiter = table["delimiter"].replace("\t", "\\t")
-    config = f'config: {{delimiter: "{delimiter}", column_types: {{{kinds}}}}}'
-    write_csv(project, name, _written(table), config)
+    properties = {"delta.columnMapping.mode": "name"} if table["mapped"] else {}
+    config = {
+        "delimiter": table["delimiter"],
+        "column_types": dict(zip(table["names"], table["kinds"], strict=True)),
+        "tblproperties": {**properties, **(REDACTED if table["redacted"] else {})},
+    }
+    write_csv(project, name, _written(table), f"config: {json.dumps(config)}")
 
 
 def _write_texts(project: Project) -> None:
@@ -220,7 +231,8 @@ def test_random_tables_come_back(seeded: tuple[Project, Invocation]) -> None:
     for n, table in enumerate(_drawn()):
         rows = project.rows(f"t{n}", order_by="number")
         assert [tuple(row.values())[1:] for row in rows] == table["rows"], table
-        assert list(types(project, f"t{n}").values())[1:] == table["kinds"]
+        kinds = dict(zip(table["names"], table["kinds"], strict=True))
+        assert types(project, f"t{n}") == {"number": "bigint", **kinds}
 
 
 BAD = {

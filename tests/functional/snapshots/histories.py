@@ -12,6 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.functional.vocabulary import REDACTED, quoted, some_names
+
 CURRENT = datetime(9999, 12, 31)
 FIRST_DAY = datetime(2024, 1, 1)
 FAR = datetime(2999, 1, 1)
@@ -19,6 +21,8 @@ STEPS = 5
 META = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted")
 TYPES = {"id": "string", "region": "string", "v1": "int", "v2": "string", "v3": "double"}
 TYPES |= {"seq": "int", "op": "string"}
+COLUMNS = (*TYPES, "at")
+ID_AND_REGION = ("id || '-' || region",)
 Time = datetime | date
 Key = tuple[Any, ...]
 Source = Mapping[str, Any]
@@ -52,32 +56,58 @@ class Case:
     scd_type: int = 2
     renamed: bool = False
     vectors: bool = True
+    mapped: bool = False
+    redacted: bool = False
+    spelled: Mapping[str, str] = field(default_factory=dict)  # the columns' names in SQL
+
+    def name(self, column: str) -> str:
+        """What a column is called in SQL."""
+        return self.spelled.get(column, column)
+
+    def unique_key(self) -> list[str]:
+        """The configuration's keys: names, or an expression."""
+        if self.keys == ID_AND_REGION:
+            return [f"{quoted(self.name('id'))} || '-' || {quoted(self.name('region'))}"]
+        return [self.name(key) for key in self.keys]
+
+    def key_expressions(self) -> list[str]:
+        """The keys in SQL."""
+        if self.keys == ID_AND_REGION:
+            return self.unique_key()
+        return [quoted(key) for key in self.unique_key()]
 
     def model(self) -> str:
         """The snapshot's block, whose configuration and rows depend on the variable ``step``."""
+        keys = self.unique_key()
+        properties = {"delta.enableDeletionVectors": str(self.vectors).lower()}
+        if self.mapped:
+            properties["delta.columnMapping.mode"] = "name"
+        if self.redacted:
+            properties |= REDACTED
         config = {
             "strategy": self.strategy,
-            "unique_key": list(self.keys) if len(self.keys) > 1 else self.keys[0],
+            "unique_key": keys if len(keys) > 1 else keys[0],
             "null_keys": self.null_keys,
-            "tblproperties": {"delta.enableDeletionVectors": str(self.vectors).lower()},
+            "tblproperties": properties,
         }
+        at = self.name("at")
         if self.strategy == "timestamp":
-            config |= {"updated_at": "at", "scd2_late": "insert" if self.late else "ignore"}
+            config |= {"updated_at": at, "scd2_late": "insert" if self.late else "ignore"}
         elif self.strategy == "check" and self.updated_at:
-            config["updated_at"] = "at"
+            config["updated_at"] = at
         elif self.strategy == "cdc":
             config |= {
-                "cdc_sequence_by": list(self.sequence),
-                "cdc_delete_when": "op = 'D'",
+                "cdc_sequence_by": [self.name(column) for column in self.sequence],
+                "cdc_delete_when": f"{quoted(self.name('op'))} = 'D'",
                 "cdc_scd_type": self.scd_type,
             }
             if self.valid_from:
-                config["cdc_valid_from"] = self.valid_from
+                config["cdc_valid_from"] = self.name(self.valid_from)
         if self.renamed:
             config["snapshot_meta_column_names"] = {name: name[4:] for name in META}
         moving = [f"hard_deletes={_all_steps(self.hard_deletes)}[var('step')]"]
         if self.strategy == "check":
-            shown = [list(c) if c != "all" else c for c in self.check_cols]
+            shown = [[self.name(n) for n in c] if c != "all" else c for c in self.check_cols]
             moving.append(f"check_cols={_all_steps(shown)}[var('step')]")
         expression = f"cast(timestamp'{CURRENT}' as {self.table_time()})"
         current = _all_steps([expression if c else None for c in self.current])
@@ -106,7 +136,7 @@ class Case:
             for row in self.batches[step]
         ]
         nothing = f"({', '.join(self._literal(name, None) for name in columns)})"
-        names = ", ".join(f"`{name}`" for name in columns)
+        names = ", ".join(quoted(self.name(column)) for column in columns)
         values = ",\n    ".join(rows or [nothing])
         return f"select * from values\n    {values}\nas t({names})" + (
             "" if rows else " where false"
@@ -119,7 +149,7 @@ class Case:
         return f"cast('{value}' as {kind})"
 
     def key(self, row: Source) -> Key:
-        if self.keys == ("id || '-' || region",):
+        if self.keys == ID_AND_REGION:
             return (
                 None
                 if row["id"] is None or row["region"] is None
@@ -211,7 +241,7 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
     ):
         raise Refused("duplicate keys")
     if case.strategy == "timestamp" and any(row["at"] is None for row in source):
-        raise Refused("keys without at")
+        raise Refused(f"keys without {case.name('at')}")
     open_as = case.as_time(CURRENT) if case.current[step] else None
     fresh: list[Row] = []
 
@@ -404,7 +434,7 @@ def _one_in(draw: st.DrawFn, count: int) -> bool:
 def cases(draw: st.DrawFn) -> Case:
     strategy = draw(st.sampled_from(["timestamp", "timestamp", "check", "check", "cdc"]))
     steps = draw(st.integers(2, STEPS))
-    keys = draw(st.sampled_from([("id",), ("id",), ("id", "region"), ("id || '-' || region",)]))
+    keys = draw(st.sampled_from([("id",), ("id",), ("id", "region"), ID_AND_REGION]))
     time = draw(st.sampled_from(["timestamp", "timestamp", "timestamp_ntz", "date"]))
     modes = st.sampled_from(["ignore", "invalidate", "new_record"])
     mode = draw(modes)
@@ -428,7 +458,11 @@ def cases(draw: st.DrawFn) -> Case:
         scd_type=draw(st.sampled_from([2, 2, 1])) if strategy == "cdc" else 2,
         renamed=_one_in(draw, 5),
         vectors=not _one_in(draw, 4),
+        mapped=_one_in(draw, 3),
+        redacted=_one_in(draw, 4),
     )
+    names = some_names(draw(st.randoms(use_true_random=True)), len(COLUMNS), case.mapped)
+    case = replace(case, spelled=dict(zip(COLUMNS, names, strict=True)))
     batches = _feed(draw, case, steps) if strategy == "cdc" else _states(draw, case, steps)
     if case.scd_type == 1:
         case = replace(case, hard_deletes=(mode,) * steps, current=(False,) * steps)
@@ -449,7 +483,7 @@ def _columns(draw: st.DrawFn, strategy: str, step: int) -> tuple[str, ...]:
 def _values(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "v1": draw(st.sampled_from([0, 1, 2, None])),
-        "v2": draw(st.sampled_from(["x", "y", "", None])),
+        "v2": draw(st.sampled_from(["x", "y", "", "*********(redacted)", None])),
         "v3": draw(st.sampled_from([0.5, None])),
     }
 

@@ -167,7 +167,7 @@ def _actual(case: Case, table: Table, row: Mapping[str, Any], windows: Sequence[
     names = [n[4:] if case.renamed else n for n in META]
     times = [] if case.scd_type == 1 else [_settled(row[name], windows) for name in names[1:4]]
     flag = [row[names[4]]] if table.has_flag else []
-    return (*(row[name] for name in table.columns), *times, *flag)
+    return (*(row[case.name(column)] for column in table.columns), *times, *flag)
 
 
 def _settled(text: str | None, windows: Sequence[Window]) -> str | None:
@@ -194,7 +194,7 @@ def _test_invariants(project: Project, outcomes: Mapping[str, Outcome]) -> None:
     for name, outcome in judged.items():
         names = {n: n[4:] if outcome.case.renamed else n for n in META}
         arguments: dict[str, Any] = {
-            "unique_key": list(outcome.case.keys),
+            "unique_key": outcome.case.key_expressions(),
             "valid_from": names["dbt_valid_from"],
             "valid_to": names["dbt_valid_to"],
             "scd_id": names["dbt_scd_id"],

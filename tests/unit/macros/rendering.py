@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+import json
 import re
 from collections.abc import Callable
 from functools import cache
@@ -39,6 +40,14 @@ def _raise(error: Exception) -> None:
     raise error
 
 
+def _fromjson(text: str, default: Any = None) -> Any:
+    """As dbt has it."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return default
+
+
 def load(**context: Any) -> SimpleNamespace:
     """All macros as functions of one namespace, with these names in dbt's context."""
     environment = jinja2.Environment(extensions=["jinja2.ext.do"], undefined=jinja2.StrictUndefined)
@@ -51,6 +60,7 @@ def load(**context: Any) -> SimpleNamespace:
                 raise_compiler_error=lambda text: _raise(CompilationError(text))
             ),
             "modules": SimpleNamespace(re=re, itertools=itertools, datetime=datetime),
+            "fromjson": _fromjson,
             "execute": True,
             **context,
         }
@@ -81,3 +91,9 @@ def _compiled() -> list[CodeType]:
         text += "".join(f"{{% do _found('{name}', {name}) %}}" for name in names)
         codes.append(environment.compile(text, name=file.name))
     return codes
+
+
+def through(method: str, **given: Any) -> SimpleNamespace:
+    """dbt's adapter of a profile, with what the plugin gave it."""
+    profile = SimpleNamespace(credentials=SimpleNamespace(method=method))
+    return SimpleNamespace(config=profile, **given)

@@ -147,9 +147,10 @@ def test_columns_that_cannot_be_compared(
 ) -> None:
     columns = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
     package = macros()
-    package._columns_of_both = lambda *texts: (
-        columns, [*columns, {"name": "late", "type": "date"}],
-    )  # fmt: skip
+    package._columns_of = {
+        "select * from before": columns,
+        "select * from after": [*columns, {"name": "late", "type": "date"}],
+    }.__getitem__
     with pytest.raises(CompilationError, match=said):
         package._comparison("before", "after", key, excluded, tolerance)
 

@@ -172,15 +172,6 @@ NO_CLASS = ["Error occurred during query planning: ", "java.lang.NoClassDefFound
             id="untested-dbt-spark",
         ),
         pytest.param(
-            {"plugin": {}},
-            [
-                "Plugin: dbt_delta's is not active in this environment: the Python package "
-                "dbt_delta is not installed. Install dbt_delta with the dbt-spark that it pins, or "
-                "choose DBT_DELTA_PLUGIN=off."
-            ],
-            id="macros-only",
-        ),
-        pytest.param(
             {"ansi": "false", "command": SERVER, "derby": None},
             [
                 'ANSI mode: off in the server at lake:10000, which ignores the "true" of target '
@@ -216,6 +207,14 @@ def test_fault(doctor, answers: dict[str, Any], lines: list[str]) -> None:
 )
 def test_no_fault(doctor, answers: dict[str, Any]) -> None:
     assert not doctor(**answers)[1]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_macros_alone_are_no_fault_and_say_so(doctor, ansi: str) -> None:
+    lines, failed = doctor(plugin={}, ansi=ansi)
+    assert not failed
+    assert lines[0].startswith("Spark ")
+    assert lines[-1].startswith("Note: the Python package dbt_delta is not installed in this env")
 
 
 def test_all_faults_are_named(doctor) -> None:

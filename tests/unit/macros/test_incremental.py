@@ -19,7 +19,7 @@ TARGET = {
     ],
     "partitions": [],
     "clustering": [],
-    "properties": "delta.enableDeletionVectors=true",
+    "properties": {"delta.enableDeletionVectors": "true"},
 }
 
 
@@ -85,6 +85,14 @@ def test_refused_configuration(macros, config: dict[str, Any], message: str) -> 
         settings(macros, **config)
 
 
+@pytest.mark.parametrize(
+    ("given", "order"), [("a desc, b", "a desc, b"), (["a desc", "b"], "a desc, b")]
+)
+def test_the_order_of_duplicate_keys_may_be_a_list(macros, given: Any, order: str) -> None:
+    config = {"duplicate_keys": "latest", "duplicate_keys_order_by": given, "unique_key": "id"}
+    assert settings(macros, **config)["duplicate_keys_order_by"] == order
+
+
 def test_strategy_of_the_project(macros) -> None:
     assert settings(macros, incremental_strategy="mine")["strategy"] == "mine"
 
@@ -132,6 +140,46 @@ def test_merge_without_key_inserts(macros) -> None:
     assert "when matched" not in sql
 
 
+@pytest.mark.parametrize("alias", ["DBT_INTERNAL_DEST", "t"])
+def test_delete_insert(macros, alias: str) -> None:
+    config = {"target_alias": alias} if alias == "t" else {}
+    config |= {"unique_key": "id", "incremental_predicates": [f"{alias}.day > '2024-01-01'"]}
+    package = load(macros, incremental_strategy="delete+insert", **config)
+    bounds = [{"name": "id", "nulls": False, "values": [], "low": "1", "high": "9"}]
+    read = batch(bounds=bounds, staging="a table")
+    sql = flat(package.get_delete_insert_sql(TARGET, read, package._incremental_settings()))
+    assert sql == (
+        f"merge into `s`.`t` as {alias} using ("
+        " -- Names of the batch differ from the table's: a predicate means the table."
+        " select explode(array(true, false)) as __dbt_delete,"
+        " `id` as `__dbt_of_id`, `day` as `__dbt_of_day`, `v` as `__dbt_of_v` from `batch`"
+        f" ) as source on source.__dbt_delete and {alias}.`id` <=> source.`__dbt_of_id`"
+        f" and {alias}.`id` >= 1 and {alias}.`id` <= 9 and ({alias}.day > '2024-01-01')"
+        " when matched then delete when not matched and not source.__dbt_delete then"
+        " insert (`id`, `day`, `v`)"
+        " values (source.`__dbt_of_id`, source.`__dbt_of_day`, source.`__dbt_of_v`)"
+    )
+
+
+def test_a_users_columns_do_not_clash_with_those_of_delete_insert(macros) -> None:
+    names = ["delete", "Matchable", "__dbt_delete", "__dbt_matchable", "dbt_of_delete"]
+    columns = [{"name": name, "type": "int", "comment": ""} for name in names]
+    read = batch(
+        columns=[{**c, "source": c["name"], "source_type": c["type"]} for c in columns],
+        null_rows=1,
+    )
+    package = load(macros, incremental_strategy="delete+insert", unique_key="delete")
+    sql = package.get_delete_insert_sql(
+        {**TARGET, "columns": columns}, read, package._incremental_settings()
+    )
+    given = sql[sql.index("explode(") : sql.index("from (")]
+    found = [line.strip(" ,").rpartition(" as ")[2].strip("`") for line in given.splitlines()]
+    found = [name for name in found if name]
+    assert found[0] == "__dbt_delete"
+    assert found[-1] == "__dbt_matchable"
+    assert len(found) == len({name.lower() for name in found}) == len(names) + 2
+
+
 def test_bounds_are_conditions_on_the_target_and_guards_of_the_insert(macros) -> None:
     package = load(macros, unique_key="id")
     bounds = [{"name": "id", "nulls": True, "values": [], "low": "cast(1 as int)", "high": "9"}]
@@ -151,7 +199,7 @@ def test_unchanged_rows_are_left_out_without_deletion_vectors(macros) -> None:
     with_vectors = flat(package.get_merge_sql(TARGET, batch(), found))
     assert "left anti join" not in with_vectors
     assert "when matched and not (" in with_vectors
-    plain = package.get_merge_sql({**TARGET, "properties": ""}, batch(), found)
+    plain = package.get_merge_sql({**TARGET, "properties": {}}, batch(), found)
     assert "left anti join (" in plain
 
 
@@ -185,6 +233,9 @@ def test_window(macros, type: str, low: str, high: str) -> None:
         ("select row_number() over (order by a) from b", True),
         ("select a from b except select a from c", True),
         ("select rand() from a", True),
+        ("select Random () from a", True),
+        ("select randstr(3), monotonically_increasing_id() from a", True),
+        ("select random_id from a", False),
     ],
 )
 def test_is_dear(macros, sql: str, dear: bool) -> None:
@@ -210,7 +261,7 @@ def test_is_dear_looks_through_views(macros) -> None:
     assert package._is_dear("select * from a", ["a"]) is False
 
 
-COPIED = {**TARGET, "properties": "delta.enableDeletionVectors=false"}
+COPIED = {**TARGET, "properties": {"delta.enableDeletionVectors": "false"}}
 CONDITION = {"unique_key": "id", "not_matched_condition": "DBT_INTERNAL_SOURCE.v > 'a'"}
 BY_SOURCE = {
     "unique_key": "id",
@@ -272,17 +323,206 @@ def test_has_clause(macros, config: dict[str, Any], has: bool) -> None:
 @pytest.mark.parametrize(
     ("type", "properties", "feature"),
     [
-        ("timestamp_ntz", "", "timestampNtz"),
-        ("array<struct<a:timestamp_ntz>>", "", "timestampNtz"),
-        ("struct<timestamp_ntz_like:int>", "", None),
-        ("timestamp", "", None),
-        ("variant", "", "variantType"),
-        ("timestamp_ntz", "delta.feature.timestampNtz=supported", None),
+        ("timestamp_ntz", {}, "timestampNtz"),
+        ("array<struct<a:timestamp_ntz>>", {}, "timestampNtz"),
+        ("struct<timestamp_ntz_like:int>", {}, None),
+        ("timestamp", {}, None),
+        ("variant", {}, "variantType"),
+        ("timestamp_ntz", {"delta.feature.timestampNtz": "supported"}, None),
     ],
 )
-def test_missing_feature(macros, type: str, properties: str, feature: str | None) -> None:
+def test_missing_feature(
+    macros, type: str, properties: dict[str, str], feature: str | None
+) -> None:
     found = load(macros)._missing_feature(type, {"properties": properties}, {"properties": {}})
     assert found == feature
+
+
+@pytest.mark.parametrize(
+    ("sql", "path", "mentions"),
+    [
+        ("id > 0", "id", True),
+        ("ID>0", "iD", True),
+        ("`a b` > 0", "a b", True),
+        ("`A``b` > 0", "a`b", True),
+        ("größe > 0", "größe", True),
+        ("ids > 0 and an_id > 0 and `id ` > 0", "id", False),
+        ("v != 'id' -- id\n and v != 'it''s id' /* id */", "id", False),
+        ("", "id", False),
+        # A function, a type, and a field are no columns of that name.
+        ("year(day) > 2000 and day > date'2000-01-01'", "year", False),
+        ("year(day) > 2000 and day > date '2000-01-01'", "date", False),
+        ("`date` > '2000-01-01'", "date", True),
+        ("`year`(day) > 2000 and year > 1", "year", True),
+        ("s.`low` > 0", "low", False),
+        ("s.`low` > 0", "s", True),
+        ("s.`low` > 0", "s.LOW", True),
+        ("s > t and t.low > 0", "s.low", True),
+        ("s.high > 0", "s.low", False),
+        ("s.a.b > 0", "s.a", True),
+        ("s.a > t.b", "s.a.c", True),
+        ("s.a.b > 0", "s.a.c", False),
+        ("DBT_INTERNAL_DEST.v > 1", "dbt_internal_dest", True),
+    ],
+)
+def test_mentions(macros, sql: str, path: str, mentions: bool) -> None:
+    assert macros()._mentions(sql, path.split(".")) is mentions
+
+
+def promised(**entries: Any) -> dict[str, Any]:
+    """A layout that promises no more than these."""
+    return {"checks": {}, "follows_checks": False, "properties": {}, **entries}
+
+
+HELD = {
+    **TARGET,
+    "relation": SimpleNamespace(schema="s", identifier="t"),
+    "properties": {
+        "delta.columnMapping.mode": "name",
+        "delta.constraints.old": "v > 'a'",
+        "delta.constraints.untold": None,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("layout", "names"),
+    [
+        # What Spark does not tell may name any column.
+        (promised(), ["old", "untold"]),
+        (
+            promised(checks={"new": "`V` is not null", "other": "id > 0"}),
+            ["new", "old", "untold"],
+        ),
+        (promised(checks={"old": "id > 0", "untold": "id > 1"}), []),
+        (promised(follows_checks=True), []),
+        (promised(checks={"old": "V>'a'"}, follows_checks=True), ["old"]),
+    ],
+)
+def test_constraints_on(macros, layout: dict[str, Any], names: list[str]) -> None:
+    assert macros()._constraints_on(["V"], HELD, layout) == names
+
+
+def test_a_column_that_a_check_names_is_not_dropped(macros) -> None:
+    changes = [{"kind": "drop", "path": [name], "was": "string"} for name in ("v", "day")]
+    package = load(macros)
+    told = {k: v for k, v in HELD["properties"].items() if v}
+    held = {**HELD, "properties": told}
+    said = (
+        r"removed column v of `s`.`t`: CHECK constraint old needs it. Nothing was changed. [^\n]*$"
+    )
+    with pytest.raises(CompilationError, match=said):
+        package._refuse_impossible(changes, held, promised())
+    package._refuse_impossible(changes, HELD, promised(follows_checks=True))
+
+
+@pytest.mark.parametrize("path", [["S"], ["s", "a"]])
+def test_what_holds_a_clustering_column_is_not_dropped(macros, path: list[str]) -> None:
+    held = {**HELD, "clustering": ["s.A.b"], "properties": {"delta.columnMapping.mode": "name"}}
+    package = load(macros)
+    changes = [{"kind": "drop", "path": path, "was": "struct<a:struct<b:int>>"}]
+    with pytest.raises(CompilationError, match="partitioned or clustered by it"):
+        package._refuse_impossible(changes, held, promised())
+    changes = [{"kind": "drop", "path": ["s", "ab"], "was": "int"}]
+    package._refuse_impossible(changes, held, promised())
+
+
+@pytest.mark.parametrize(
+    ("config", "layout", "columns", "checked"),
+    [
+        ({}, promised(), "id day v", ["v > 'a'"]),
+        ({}, None, "id day v", ["v > 'a'"]),
+        ({}, promised(checks={"n": "id > 0"}), "id day v", ["id > 0", "v > 'a'"]),
+        ({}, promised(checks={"old": "id > 0"}), "id day v", ["id > 0"]),
+        ({}, promised(follows_checks=True), "id day v", []),
+        # The table's own value or default is what counts then.
+        ({}, promised(checks={"n": "id > 0"}), "id day", ["id > 0"]),
+        ({"incremental_strategy": "append"}, promised(), "id day v", ["v > 'a'"]),
+        # Which rows are written only the MERGE knows, or the project's own strategy.
+        ({"incremental_strategy": "mine"}, promised(), "id day v", []),
+        (
+            {"incremental_strategy": "delete+insert", "incremental_predicates": "id > 1"},
+            promised(),
+            "id day v",
+            [],
+        ),
+        ({"matched_delete_condition": "true"}, promised(), "id day v", []),
+        ({"incremental_predicates": ["id > 1"]}, promised(), "id day v", []),
+        ({"matched_condition": "true"}, promised(), "id day v", []),
+        ({"not_matched_condition": "true"}, promised(), "id day v", []),
+        ({"skip_matched_step": True}, promised(), "id day v", []),
+        ({"skip_not_matched_step": True}, promised(), "id day v", []),
+        ({"merge_update_columns": ["v"]}, promised(), "id day v", []),
+        ({"merge_exclude_columns": ["v"]}, promised(), "id day v", []),
+    ],
+)
+def test_check_constraints(
+    macros, config: dict[str, Any], layout: Any, columns: str, checked: list[str]
+) -> None:
+    sent: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        sent.append(flat(sql))
+        return SimpleNamespace(rows=[(0, None) * 3])
+
+    package = load(macros, unique_key="id", **config)
+    found = package._incremental_settings()
+    package = macros(run_query=run_query)
+    written = [column for column in batch()["columns"] if column["name"] in columns.split()]
+    read = batch(columns=written, target_columns=TARGET["columns"])
+    package._check_constraints(HELD, read, found, layout)
+    counts = [f"count_if(({sql}) is not true)" for sql in checked]
+    assert all(count in sent[0] for count in counts) if checked else sent == []
+    assert len(sent) == bool(checked)
+    if checked:
+        assert sent[0].count("count_if(") == len(checked)
+        last = "`v`" if "v" in columns.split() else "cast(null as string)"
+        assert sent[0].endswith(
+            f" from (select `id` as `id`, `day` as `day`, {last} as `v` from `batch`)"
+        )
+
+
+def test_constraints_are_checked_on_values_as_the_table_stores_them(macros) -> None:
+    sent: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        sent.append(sql)
+        return SimpleNamespace(rows=[(2, '{"v":"0"}')])
+
+    (*others, v) = batch()["columns"]
+    read = batch(columns=[*others, {**v, "source_type": "int"}], target_columns=TARGET["columns"])
+    found = settings(macros, incremental_strategy="append")
+    package = macros(run_query=run_query)
+    said = (
+        r"old \(v > 'a'\) is violated by 2 of the rows of the batch for `s`.`t`, for example by {"
+    )
+    with pytest.raises(CompilationError, match=said):
+        package._check_constraints(HELD, read, found, None)
+    assert "cast(`v` as string) as `v`" in sent[0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sql"),
+    [
+        ({"id": "int", "v": "array<struct<void:int>>"}, "select 1"),
+        (
+            {"id": "int", "a b": "void"},
+            "select `id`, cast(`a b` as string) as `a b` from ( select 1 ) as batch",
+        ),
+        (
+            {"v": "array<void>", "s": "struct<`a:void,b`:int,c:map<int,void>>"},
+            "select cast(`v` as array<string>) as `v`, "
+            "cast(`s` as struct<`a:void,b`:int,c:map<int,string>>) as `s` "
+            "from ( select 1 ) as batch",
+        ),
+    ],
+)
+def test_a_column_without_a_type_is_stored_as_text(
+    macros, columns: dict[str, str], sql: str
+) -> None:
+    package = macros()
+    package._columns_of = lambda sql: [{"name": n, "type": t} for n, t in columns.items()]
+    assert flat(package._typed("select 1\n")) == sql
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 """Names and literals as Spark reads them; which table a name means."""
 
+import re
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+
+from tests.unit import odd_types
+from tests.unit.macros import rendering
+from tests.unit.macros.rendering import CompilationError
 
 
 @pytest.mark.parametrize(
@@ -41,11 +47,85 @@ def test_statements(macros) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "tokens"),
+    [
+        ("ID>=0", ["id", ">", "=", "0"]),
+        ("A . b\n+1", ["a", ".", "b", "+", "1"]),
+        ("V = 'It''s  A' -- V\nand /* or */ x", ["v", "=", "'It''s  A'", "and", "x"]),
+        ("V = 'a\\'B' or `A ``b` = \"C d\"", [
+            "v", "=", "'a\\'B'", "or", "`A ``b`", "=", '"C d"'
+        ]),
+        ("größe", ["größe"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_tokens(macros, sql: str, tokens: list[str]) -> None:
+    assert macros()._tokens(sql) == tokens
+
+
+def test_no_two_macros_have_one_name() -> None:
+    texts = [path.read_text() for path in rendering.MACROS.rglob("*.sql")]
+    names = Counter(name for text in texts for name in re.findall(r"{%-?\s*macro (\w+)", text))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def rendered(macros, **model: object) -> SimpleNamespace:
+    """The macros in a model that dbt has rendered."""
+    sent: list[str] = []
+    package = macros(
+        api=SimpleNamespace(Relation=SimpleNamespace(create=SimpleNamespace)),
+        compiled_code="select 1;",
+        invocation_id="run",
+        local_md5=lambda text: "0123456789abcdef",
+        model=SimpleNamespace(
+            **{"language": "sql", "extra_ctes": [], "raw_code": "select {{ 2 }} -- now", **model}
+        ),
+        render=lambda text: text.replace("{{ 2 }}", "2"),
+        run_query=sent.append,
+        this=SimpleNamespace(schema="s", identifier="t"),
+    )
+    package.sent = sent
+    return package
+
+
+def test_a_stale_select_is_rendered_again(macros) -> None:
+    package = rendered(macros)
+    assert package._model_sql() == package._model_sql(is_stale=False) == "select 1\n"
+    assert package._model_sql(is_stale=True) == "select 2\n"
+
+
+def test_a_stale_python_model_or_one_of_ephemeral_models_is_refused(macros) -> None:
+    package = rendered(macros, extra_ctes=[{"id": "model.p.e"}])
+    said = "What the catalog has of s.t is not what dbt knew when it rendered the model"
+    assert package._model_sql() == "select 1\n"
+    with pytest.raises(CompilationError, match=said):
+        package._model_sql(is_stale=True)
+    assert package.sent == []
+    package = rendered(macros, language="python")
+    batch = "`s`.`t__dbt_tmp_0123456789`"
+    assert package._model_sql() == f"select * from {batch}\n"
+    with pytest.raises(CompilationError, match=said):
+        package._model_sql(is_stale=True)
+    assert package.sent == [f"drop table if exists {batch}"]
+
+
+@pytest.mark.parametrize(
     ("value", "names"),
     [(None, []), ("", []), ("a", ["a"]), (["a", "`b``c`"], ["a", "b`c"])],
 )
 def test_names(macros, value: object, names: list[str]) -> None:
     assert macros()._names(value) == names
+
+
+@pytest.mark.parametrize(("path", "steps"), odd_types.PATHS)
+def test_path_steps(macros, path: str, steps: list[str]) -> None:
+    assert macros()._path_steps(path) == steps
+
+
+def test_a_path_of_any_names_comes_back(macros) -> None:
+    names = [*odd_types.ODD, *odd_types.PLAIN]
+    package = macros()
+    assert package._path_steps(package._quoted_path(names)) == names
 
 
 @pytest.mark.parametrize(

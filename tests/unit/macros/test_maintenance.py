@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import agate
 import pytest
 
 from tests.unit.macros.rendering import CompilationError
@@ -62,7 +63,9 @@ def test_a_table_is_its_models_by_the_alias(macros: Callable[..., SimpleNamespac
     }
     package = macros(
         var=default,
-        adapter=SimpleNamespace(),
+        adapter=SimpleNamespace(
+            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=listed[sql]))
+        ),
         api=SimpleNamespace(Relation=SimpleNamespace(create=lambda **names: names)),
         run_query=lambda sql: SimpleNamespace(rows=listed[sql]),
     )
@@ -263,3 +266,19 @@ def test_a_budget_is_a_number(macros: Callable[..., SimpleNamespace], value: Any
         with pytest.raises(CompilationError, match=f"maintain has {name} '{value}'. Give a number"):
             package.maintain(**{name: value})
     assert not taken
+
+
+@pytest.mark.parametrize(("columns", "problem"), [(["path"], ""), (["dbt_delta_problem"], "Spark")])
+def test_without_the_plugin_a_script_catches_the_error(
+    macros: Callable[..., SimpleNamespace], columns: list[str], problem: str
+) -> None:
+    sent: list[str] = []
+
+    def run_query(sql: str) -> agate.Table:
+        sent.append(sql)
+        return agate.Table([("x",)], columns)
+
+    package = macros(adapter=SimpleNamespace(), run_query=run_query)
+    assert package._attempt("optimize `a`.`it's`")["problem"].startswith(problem)
+    assert "execute immediate 'optimize `a`.`it\\'s`'" in sent[0]
+    assert "exit handler for sqlexception" in sent[0]

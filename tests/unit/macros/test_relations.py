@@ -1,4 +1,4 @@
-"""What DESCRIBE says of a table, and what brings it to its configuration."""
+"""What brings a table to its configuration, and what leaves it as it is."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,45 +7,22 @@ import pytest
 
 from tests.unit.macros.rendering import CompilationError
 
-ROWS = [
-    ("id", "bigint", None),
-    ("S", "struct<a:int>", "a struct"),
-    ("# Partition Information", "", ""),
-    ("# col_name", "data_type", "comment"),
-    ("id", "bigint", None),
-    ("", "", ""),
-    ("# Detailed Table Information", "", ""),
-    ("Name", "spark_catalog.f.t", ""),
-    ("Type", "MANAGED", ""),
-    ("Comment", "all of it", ""),
-    ("Provider", "delta", ""),
-    (
-        "Table Properties",
-        '[a.b=x=y, z],clusteringColumns=[["id"],["S","a"]],delta.feature.clustering=supported,q=]',
-        "",
-    ),
-]
-
-
-def test_described(macros) -> None:
-    found = macros(fromjson=__import__("json").loads)._described(ROWS)
-    assert [column["name"] for column in found["columns"]] == ["id", "S"]
-    assert found["columns"][1]["comment"] == "a struct"
-    assert (found["type"], found["provider"], found["comment"]) == ("table", "delta", "all of it")
-    assert found["partitions"] == ["id"]
-    assert found["clustering"] == ["id", "S.a"]
-
 
 @pytest.mark.parametrize(
     ("key", "value", "has"),
     [
         ("a", "1", True), ("a", 1, True), ("b", True, True), ("b", "false", False), ("c", "", True),
         ("n", 32, True), ("n", 3, False), ("n", 2, False), ("n", 320, False), ("n", "", False),
-        ("m", 32, False), ("last", 12, True), ("last", 1, False),
+        ("m", 32, False), ("last", 12, True), ("last", 1, False), ("d=1,e", "2,f=3", True),
+        ("d", "1,e=2,f=3", False), ("untold", "x", False), ("untold", None, False),
     ],
 )  # fmt: skip
 def test_has_property(macros, key: str, value: object, has: bool) -> None:
-    assert macros()._has_property("a=1,b=true,c=,n=32,column=32,last=12", key, value) is has
+    properties = {
+        "a": "1", "b": "true", "c": "", "n": "32", "column": "32", "last": "12",
+        "d=1,e": "2,f=3", "untold": None,
+    }  # fmt: skip
+    assert macros()._has_property(properties, key, value) is has
 
 
 def layout(**entries: Any) -> dict[str, Any]:
@@ -64,7 +41,7 @@ EXISTING = {
     "partitions": [],
     "clustering": ["id"],
     "comment": "it's",
-    "properties": "a=1",
+    "properties": {"a": "1"},
 }
 
 
@@ -86,7 +63,8 @@ def test_align(macros) -> None:
 
 
 def test_order_of_changes(macros) -> None:
-    existing = {**EXISTING, "properties": "delta.constraints.gone=w > 0,delta.constraints.c=id > 1"}
+    constraints = {"delta.constraints.gone": "w > 0", "delta.constraints.c": "id > 1"}
+    existing = {**EXISTING, "properties": constraints}
     promised = layout(
         clustering=["n"], column_comments={"N": "new"}, checks={"c": "id > 2"},
         properties={"delta.columnMapping.mode": "name"}, follows_checks=True, comment="it's",
@@ -116,20 +94,65 @@ def test_order_of_changes(macros) -> None:
 
 
 def test_constraints_that_the_yaml_does_not_own_stay(macros) -> None:
-    existing = {**EXISTING, "properties": "delta.constraints.by_hand=id > 0"}
+    existing = {**EXISTING, "properties": {"delta.constraints.by_hand": "id > 0"}}
     assert macros()._surplus_checks(existing, layout(checks={"c": "id > 1"})) == []
     assert macros()._surplus_checks(existing, layout(follows_checks=True)) == ["by_hand"]
 
 
-def test_violations(macros) -> None:
+def test_constraints_are_known_by_the_keys_of_properties(macros) -> None:
+    properties = {
+        "delta.constraints.a=b, c": "x > 0",
+        "delta.constraints.d": "v != ',delta.constraints.e=1'",
+        "delta.constraints.untold": None,
+        "mine": "delta.constraints.f=1",
+        "not.delta.constraints.g": "1",
+    }
+    assert macros()._constraint_names(properties) == ["a=b, c", "d", "untold"]
+    assert macros()._constraint_names({}) == []
+
+
+@pytest.mark.parametrize(
+    ("stored", "expression", "has"),
+    [
+        ("id > 0", "id > 0", True),
+        ("id > 0 and v = 'a  B'", "ID>0 -- a key\nAND v='a  B'", True),
+        ("v = 'a  B'", "v = 'a b'", False),
+        ("`a b` > 0", "`a  b` > 0", False),
+        ("id > 10", "id > 1", False),
+        ("a b", "ab", False),
+        (None, "id > 0", False),
+    ],
+)
+def test_a_constraint_is_known_by_its_tokens(
+    macros, stored: str | None, expression: str, has: bool
+) -> None:
+    existing = {"properties": {"delta.constraints.c": stored}}
+    assert macros()._has_check(existing, "c", expression) is has
+    assert macros()._has_check({"properties": {}}, "c", expression) is False
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_violations(macros, count: int) -> None:
+    sent: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        sent.append(" ".join(sql.split()))
+        return SimpleNamespace(rows=[(count, "a row")])
+
     added = [{"kind": "add", "path": ["n"], "type": "int"}]
-    text = macros().get_violations_sql(EXISTING, {"c": "n > 0"}, added)
-    assert " ".join(text.split()) == (
+    package = macros(run_query=run_query)
+    if count:
+        said = r"c \(n > 0\) is violated by 3 of the rows in `s`.`t`, for example by a row"
+        with pytest.raises(CompilationError, match=said):
+            package._check_rows(EXISTING, layout(checks={"c": "n > 0"}), added)
+    else:
+        package._check_rows(EXISTING, layout(checks={"c": "n > 0"}), added)
+    assert sent == [
         "select count_if((n > 0) is not true), "
         "first(to_json(struct(*), map('ignoreNullFields', 'false'))) "
         "filter (where (n > 0) is not true) "
         "from (select *, cast(null as int) as `n` from `s`.`t`)"
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -222,6 +245,35 @@ def test_a_view_stays_only_if_it_is_what_would_be_made(
 
 
 @pytest.mark.parametrize(
+    ("comment", "properties", "is_it"),
+    [
+        ("all", {"k": "true", "a": "x=y, z"}, True),
+        ("all", {"a": "x=y, z", "k": "true"}, True),
+        ("all", {"k": "true", "a": "x=y, z", "b": "1"}, False),
+        ("all", {"k": "true"}, False),
+        ("all", {"k": "True", "a": "x=y, z"}, False),
+        # Spark does not tell it.
+        ("all", {"k": "true", "a": None}, False),
+        ("", {"k": "true", "a": "x=y, z"}, False),
+        ("all", {}, False),
+    ],
+)
+def test_a_view_has_the_promised_comment_and_properties(
+    macros, comment: str, properties: dict[str, str | None], is_it: bool
+) -> None:
+    promises = {"comment": "all", "properties": {"k": True, "a": "x=y, z"}}
+    existing = {"comment": comment, "properties": properties}
+    assert macros()._is_described(existing, promises) is is_it
+
+
+def test_a_view_of_which_nothing_is_promised_has_nothing(macros) -> None:
+    promises = {"comment": None, "properties": {}}
+    assert macros()._is_described({"comment": "", "properties": {}}, promises) is True
+    assert macros()._is_described({"comment": "c", "properties": {}}, promises) is False
+    assert macros()._is_described({"comment": "", "properties": {"a": ""}}, promises) is False
+
+
+@pytest.mark.parametrize(
     ("nodes", "killed"),
     [
         (["model.p.t"], True),
@@ -238,7 +290,7 @@ def test_what_the_catalog_does_not_know_is_built_over_after_a_killed_first_build
     package = macros(
         model=SimpleNamespace(unique_id="model.p.t"),
         adapter=SimpleNamespace(),
-        run_query=lambda sql: SimpleNamespace(rows=[]),
+        run_query=lambda sql: SimpleNamespace(rows=[], column_names=[]),
     )
     package._folder_of = lambda relation: "/warehouse/s.db/t"
     package._commits_of = lambda name, limit: [{"node": node} for node in nodes[:limit]]
@@ -251,13 +303,29 @@ def test_what_the_catalog_does_not_know_is_built_over_after_a_killed_first_build
 
 def test_a_clone_names_all_its_sources(macros) -> None:
     clone = SimpleNamespace(schema="dev", identifier="t")
-    chain = "dbt_delta.clone_of=`a`.`x` < `b,c`.`y``z`,delta.minReaderVersion=1"
-    for properties, further in (("q=1", ""), (f"a=b,{chain}", " < `a`.`x` < `b,c`.`y``z`")):
+    chain = "`a`.`x` < `b,c`.`y``z`"
+    for properties, further in (
+        ({"q": "dbt_delta.clone_of=`a`.`x`"}, ""),
+        ({"a": "b", "dbt_delta.clone_of": chain, "delta.minReaderVersion": "1"}, f" < {chain}"),
+    ):
         text = macros().get_create_clone_sql(clone, {**EXISTING, "properties": properties})
         assert text == (
             "create table `dev`.`t`\nshallow clone `s`.`t`\n"
             f"tblproperties ('dbt_delta.clone_of' = '`s`.`t`{further}')"
         )
+
+
+@pytest.mark.parametrize(
+    ("chain", "sources"),
+    [
+        (None, "`s`.`t`"),
+        ("`dev`.`a=b,c`", "`s`.`t` < `dev`.`a=b,c`"),
+        ("`x`.`]` < `y`.`it's < z`", "`s`.`t` < `x`.`]` < `y`.`it's < z`"),
+    ],
+)
+def test_sources_of_a_clone(macros, chain: str | None, sources: str) -> None:
+    properties = {"dbt_delta.clone_of": chain} if chain else {}
+    assert macros()._clone_sources({**EXISTING, "properties": properties}) == sources
 
 
 def test_change_feed_and_column_mapping_are_not_created_together(macros) -> None:

@@ -119,3 +119,46 @@ def test_one_type_per_column(macros, source: str, stored: str, refused: bool) ->
         return
     with pytest.raises(CompilationError, match="a history has one type per column"):
         package._refuse_other_type(*arguments)
+
+
+KEPT = {"delta.constraints.c": "id > 0", "my.url": "http://x", "k": "a=b, c"}
+
+
+def repaired(macros: Any, properties: dict[str, str | None]) -> tuple[str, list[Any]]:
+    """The statement that drops a helper column, and what the view is made of that it reads."""
+    view: list[Any] = []
+    package = macros(**MACROS, run_query=lambda sql: None)
+    package.get_create_view_sql = lambda name, sql, columns, promises, temporary: view.extend(
+        [name, sql, promises]
+    )
+    existing = {
+        "relation": MACROS["this"], "properties": properties, "partitions": ["id"],
+        "clustering": [], "comment": "all", "columns": [
+            {"name": "id", "type": "int", "comment": "the key"},
+            {"name": "dbt_change_type", "type": "string", "comment": ""},
+        ],
+    }  # fmt: skip
+    return inline(package.get_drop_columns_sql(existing, ["dbt_change_type"])), view
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_a_helper_column_goes_by_alter_where_columns_are_mapped(macros, mode: str) -> None:
+    sql, view = repaired(macros, {"delta.columnMapping.mode": mode})
+    assert (sql, view) == ("alter table `s`.`t` drop columns (`dbt_change_type`)", [])
+
+
+def test_a_table_without_its_helper_column_keeps_its_properties(macros) -> None:
+    """Delta sets those of features itself."""
+    sql, view = repaired(macros, {**KEPT, "delta.feature.invariants": "supported"})
+    assert sql == (
+        "create or replace table `s`.`t` using delta partitioned by (`id`) comment 'all'"
+        " tblproperties ('delta.constraints.c' = 'id > 0', 'my.url' = 'http://x', 'k' = 'a=b, c')"
+        " as select * from `t__dbt_documented`"
+    )
+    comments = {"column_comments": {"id": "the key"}}
+    assert view == ["`t__dbt_documented`", "select `id` from `s`.`t`", comments]
+
+
+def test_a_property_that_spark_does_not_tell_is_not_lost(macros) -> None:
+    with pytest.raises(CompilationError, match=r"the property my.url of `s`.`t`, which the table"):
+        repaired(macros, {**KEPT, "my.url": None})

@@ -1,0 +1,34 @@
+"""The tables in which a model stages its batch, so that one that fails leaves none."""
+
+import re
+from collections.abc import Callable
+
+from dbt.adapters.events.logging import AdapterLogger
+
+logger = AdapterLogger("dbt_delta")
+_NAME = r"((?:`(?:[^`]|``)*`\.)?`(?:[^`]|``)*__dbt_tmp_[0-9a-f]{10}`)"
+_MADE = re.compile(rf"create or replace table {_NAME}")
+_DROPPED = re.compile(rf"drop table if exists {_NAME}")
+
+
+class Staged:
+    """What the statements of a connection have staged and not yet dropped."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def note(self, sql: str) -> None:
+        """Takes notice of a statement that is about to run."""
+        if made := _MADE.search(sql):
+            self._names.append(made[1])
+        elif dropped := _DROPPED.search(sql):
+            self._names = [name for name in self._names if name != dropped[1]]
+
+    def drop(self, execute: Callable[[str], None]) -> None:
+        """Drops what is left; the next run of the model does where this cannot."""
+        names, self._names = self._names, []
+        for name in names:
+            try:
+                execute(f"drop table if exists {name}")
+            except Exception as error:
+                logger.debug(f"{name} is left: {error}")

@@ -1,0 +1,318 @@
+"""Whole runs of an incremental model: what they send, in which order, and what they refuse."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError, through
+
+MAPPED = {"delta.columnMapping.mode": "name"}
+TABLE: dict[str, Any] = {
+    "type": "table", "provider": "delta", "partitions": [], "clustering": [], "comment": "",
+    "location": "file:/t", "owner": "", "text": "", "properties": MAPPED,
+    "columns": [
+        {"name": "id", "type": "int", "comment": "", "nullable": True},
+        {"name": "v", "type": "string", "comment": "", "nullable": True},
+    ],
+}  # fmt: skip
+STAGING = "`s`.`t__dbt_tmp_0123456789`"
+SYNCED = {"unique_key": "id", "on_schema_change": "sync_all_columns"}
+
+
+class Relation(SimpleNamespace):
+    def incorporate(self, **names: str) -> "Relation":
+        return Relation(**{**vars(self), **names})
+
+
+THIS = Relation(schema="s", identifier="t", type="table")
+
+
+class Session:
+    """What a model's run finds, and in ``sent`` what it asks and sends."""
+
+    def __init__(self, table: dict[str, Any] | None, columns: dict[str, str]) -> None:
+        self.table = table
+        self.columns = columns
+        self.cached = THIS if table else None
+        self.answers: dict[str, list[Any]] = {}
+        self.sent: list[str] = []
+
+    def ask(self, sql: str) -> SimpleNamespace:
+        self.sent.append(" ".join(sql.split()))
+        said = self.sent[-1]
+        if said.startswith("show tables"):
+            return SimpleNamespace(
+                rows=[{"tableName": "t", "isTemporary": False}] if self.table else []
+            )
+        check = {"row_count": 2, "duplicate_keys": 0, "null_rows": 0, "lost_0": 0}
+        for start, rows in {**self.answers, "select coalesce(": [check]}.items():
+            if said.startswith(start):
+                return SimpleNamespace(rows=rows)
+        return SimpleNamespace(rows=[(0, None) * 9])
+
+    def look(self, *name: str) -> dict[str, Any]:
+        self.sent.append("look at the table")
+        return dict(self.table)
+
+    def statement(self, name: str = "", caller: Any = None) -> str:
+        self.ask(caller())
+        return ""
+
+    def written(self) -> list[str]:
+        """What is sent that changes something, by its first words."""
+        starts = "alter", "drop", "merge", "insert", "create", "comment"
+        return [sql for sql in self.sent if sql.startswith(starts)]
+
+
+def build(
+    macros: Any,
+    session: Session,
+    hooks: tuple[str, ...] = (),
+    empty: bool = False,
+    own: dict[str, Any] | None = None,
+    **config: Any,
+) -> Session:
+    """Runs the model with that configuration."""
+    config = {"merge_prune": "off", "contract": {"enforced": False}, **config}
+    found = SimpleNamespace(get=lambda key, default=None: config.get(key, default))
+    adapter = through(
+        "session",
+        get_relation=lambda *of: session.cached,
+        cache_dropped=lambda relation: setattr(session, "cached", None),
+        cache_added=lambda relation: setattr(session, "cached", relation),
+        dbt_delta_relation=session.look,
+        get_columns_in_relation=lambda relation: [],
+        dbt_delta_columns=lambda sql: [
+            {"name": name, "type": type} for name, type in session.columns.items()
+        ],
+    )
+    package = macros(
+        adapter=adapter,
+        api=SimpleNamespace(Relation=SimpleNamespace(create=Relation)),
+        compiled_code="select * from src",
+        config=found,
+        context=own or {},
+        flags=SimpleNamespace(EMPTY=empty),
+        graph=SimpleNamespace(nodes={}, get=lambda key, default=None: default),
+        invocation_id="run",
+        is_incremental=lambda: session.cached is not None and session.cached.type == "table",
+        local_md5=lambda text: "0123456789abcdef",
+        model=SimpleNamespace(
+            language="sql", columns={}, constraints=[], raw_code="select * from again",
+            extra_ctes=[], depends_on=SimpleNamespace(nodes=[]), unique_id="model.p.t",
+        ),
+        post_hooks=[],
+        pre_hooks=[{"sql": sql} for sql in hooks],
+        render=lambda text: text,
+        run_query=session.ask,
+        should_full_refresh=lambda: False,
+        statement=session.statement,
+        store_raw_result=lambda *of, **named: session.sent.append(named["message"]),
+        this=THIS,
+    )  # fmt: skip
+    package.build_incremental()
+    return session
+
+
+def test_a_run_without_changes_writes_once(macros) -> None:
+    session = build(macros, Session(TABLE, {"id": "int", "v": "string"}), unique_key="id")
+    view, write = session.written()
+    assert view.startswith("create or replace temporary view `t__dbt_tmp_0123456789_view`")
+    assert write.startswith("merge into `s`.`t` as DBT_INTERNAL_DEST using `t__dbt_tmp_")
+
+
+def test_what_can_fail_comes_first_and_what_destroys_comes_last(macros) -> None:
+    session = Session(TABLE, {"id": "int", "n": "int"})
+    checks = {"delta.constraints.low": "id < 10", **MAPPED}
+    build(macros, session, tblproperties=checks, **SYNCED, stage="view")
+    staged, added, checked, write, dropped, left = session.written()
+    assert staged.startswith(f"create or replace table {STAGING} using delta ")
+    assert added == "alter table `s`.`t` add columns (`n` int)"
+    assert checked == "alter table `s`.`t` add constraint `low` check (id < 10)"
+    assert write.startswith(f"merge into `s`.`t` as DBT_INTERNAL_DEST using {STAGING} as ")
+    assert dropped == "alter table `s`.`t` drop columns (`v`)"
+    assert left == f"drop table if exists {STAGING}"
+    rows = [sql for sql in session.sent if sql.startswith("select count_if((id < 10)")]
+    assert [sql.rpartition(" from ")[2] for sql in rows] == [f"{STAGING})", "`s`.`t`)"]
+    order = [session.sent.index(sql) for sql in (staged, *rows, added)]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("told", [{"nullable": False}, {}])
+def test_a_column_that_must_have_a_value_is_released_before_the_write(
+    macros, told: dict[str, bool]
+) -> None:
+    columns = [TABLE["columns"][0], {"name": "v", "type": "string", "comment": "", **told}]
+    session = Session({**TABLE, "columns": columns}, {"id": "int"})
+    build(macros, session, **SYNCED)
+    _, released, write, dropped, _ = session.written()
+    assert released == "alter table `s`.`t` alter column `v` drop not null"
+    assert write.startswith("merge into ")
+    assert dropped == "alter table `s`.`t` drop columns (`v`)"
+
+
+def test_fields_are_dropped_after_the_write_that_leaves_them_null(macros) -> None:
+    columns = [{**TABLE["columns"][0], "name": "s", "type": "struct<a:int,b:int>"}]
+    session = Session({**TABLE, "columns": columns}, {"s": "struct<a:int>"})
+    build(macros, session, on_schema_change="sync_all_columns", incremental_strategy="append")
+    _, write, dropped, _ = session.written()
+    assert "named_struct('a', `s`.`a`, 'b', cast(null as int))" in write
+    assert dropped == "alter table `s`.`t` drop columns (`s`.`b`)"
+
+
+def test_a_strategy_of_the_users_own_writes_to_the_columns_that_stay(macros) -> None:
+    session = Session(TABLE, {"id": "int"})
+    build(
+        macros,
+        session,
+        incremental_strategy="mine",
+        on_schema_change="sync_all_columns",
+        own={"get_incremental_mine_sql": lambda arguments: "insert into t select 1"},
+    )
+    assert session.written()[-3:] == [
+        "alter table `s`.`t` drop columns (`v`)",
+        "insert into t select 1",
+        f"drop table if exists {STAGING}",
+    ]
+
+
+def test_values_are_tried_before_the_table_is_altered(macros) -> None:
+    session = Session(TABLE, {"id": "bigint", "n": "int"})
+    build(macros, session, unique_key="id", on_schema_change="append_new_columns")
+    tried = f"select max(xxhash64(cast(`id` as int))) from {STAGING} as batch"
+    added = "alter table `s`.`t` add columns (`n` int)"
+    assert session.sent.index(tried) < session.sent.index(added)
+
+
+@pytest.mark.parametrize("config", [{}, {"tblproperties": {"a": "1"}}])
+def test_a_forbidden_row_is_refused_before_the_table_is_altered(
+    macros, config: dict[str, Any]
+) -> None:
+    properties = {**MAPPED, "delta.constraints.low": "id < 10"}
+    columns = {"id": "int", "v": "string", **({} if config else {"n": "int"})}
+    session = Session({**TABLE, "properties": properties}, columns)
+    session.answers["select count_if((id < 10)"] = [(1, '{"id":99}')]
+    said = r"low \(id < 10\) is violated by 1 of the rows of the batch for `s`.`t`, for example"
+    with pytest.raises(CompilationError, match=said):
+        build(macros, session, **{**SYNCED, **config})
+    assert [sql for sql in session.written() if STAGING not in sql] == []
+
+
+@pytest.mark.parametrize(
+    "config", [{"on_schema_change": "append_new_columns"}, {"tblproperties": {"a": "1"}}]
+)
+def test_the_select_is_evaluated_before_the_table_is_altered(
+    macros, config: dict[str, Any]
+) -> None:
+    columns = {"id": "int", "v": "string", **({} if "tblproperties" in config else {"n": "int"})}
+    session = build(macros, Session(TABLE, columns), incremental_strategy="append", **config)
+    staged, altered, write, left = session.written()
+    assert staged.startswith(f"create or replace table {STAGING} using delta ")
+    assert altered.startswith("alter table `s`.`t` ")
+    assert write.endswith(f" from {STAGING}")
+    assert left == f"drop table if exists {STAGING}"
+
+
+def test_without_changes_the_write_alone_checks(macros) -> None:
+    properties = {"delta.constraints.low": "id < 10"}
+    session = Session({**TABLE, "properties": properties}, {"id": "int", "v": "bigint"})
+    build(macros, session, unique_key="id")
+    assert not [sql for sql in session.sent if "count_if((id" in sql or "xxhash64" in sql]
+
+
+@pytest.mark.parametrize("strategy", ["append", "merge", "insert_overwrite", "delete+insert"])
+def test_empty_touches_no_row(macros, strategy: str) -> None:
+    session = Session(TABLE, {"id": "int", "n": "int"})
+    build(macros, session, empty=True, **SYNCED, incremental_strategy=strategy)
+    assert session.written() == ["alter table `s`.`t` add columns (`n` int)"]
+    assert session.sent[-1] == "--empty: no row was touched"
+
+
+def test_hooks_run_before_the_look_at_the_table(macros) -> None:
+    session = Session(TABLE, {"id": "int", "v": "string"})
+    build(macros, session, hooks=("alter table t",), unique_key="id")
+    assert session.sent[:3] == [
+        "alter table t", "show tables in `s` like 't'", "look at the table"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "cached", "sql"), [(None, THIS, "create table"), (TABLE, None, "merge into")]
+)
+def test_what_hooks_make_of_the_table_is_what_the_model_is_rendered_for(
+    macros, table: dict[str, Any] | None, cached: Relation | None, sql: str
+) -> None:
+    session = Session(table, {"id": "int", "v": "string"})
+    session.cached = cached
+    build(macros, session, hooks=("select 'it drops or makes it'",), unique_key="id")
+    assert session.written()[-1].startswith(f"{sql} `s`.`t`")
+    (read,) = [text for text in session.written() if "from again" in text]
+    assert read.startswith(("create table", "create or replace temporary view"))
+    assert not [text for text in session.sent if "from src" in text]
+
+
+def test_what_was_rendered_for_the_table_as_it_is_stays(macros) -> None:
+    session = build(macros, Session(None, {"id": "int", "v": "string"}), hooks=("select 1",))
+    assert session.written() == [
+        "create table `s`.`t` using delta tblproperties ('delta.enableDeletionVectors' = 'true')"
+        " as select * from src"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("provider", "way"), [("parquet", "or keep its rows: dbt run-operation"), ("csv", "")]
+)
+def test_a_table_of_another_format_is_refused(macros, provider: str, way: str) -> None:
+    session = Session({**TABLE, "provider": provider}, {"id": "int", "v": "string"})
+    with pytest.raises(CompilationError, match=f"is a {provider} table.* rows of this run") as no:
+        build(macros, session, unique_key="id")
+    assert session.written() == []
+    assert ("convert_to_delta --args '{source: s.t}'" in str(no.value)) is bool(way)
+    assert way in str(no.value)
+
+
+def test_a_partition_column_that_the_model_does_not_give_is_refused(macros) -> None:
+    table = {**TABLE, "partitions": ["Day"], "columns": [*TABLE["columns"], {
+        "name": "Day", "type": "date", "comment": ""
+    }]}  # fmt: skip
+    columns = {"id": "int", "v": "string"}
+    session = Session(table, columns)
+    with pytest.raises(CompilationError, match=r"no column 'Day', by which `s`.`t` is partitioned"):
+        build(macros, session, unique_key="id", partition_by="day")
+    assert session.written() == []
+    # Updates leave it as it is, and it may be spelled otherwise.
+    for given, config in (({}, {"skip_not_matched_step": True}), ({"DAY": "date"}, {})):
+        session = Session(table, {**columns, **given})
+        build(macros, session, unique_key="id", partition_by="day", **config)
+        assert session.written()[-1].startswith("merge into ")
+
+
+@pytest.mark.parametrize(
+    ("was", "config", "start"),
+    [
+        ([], {"liquid_clustered_by": "v"}, "merge into `s`.`t`"),
+        (["id"], {"liquid_clustered_by": "v"}, "merge into `s`.`t`"),
+        (["v"], {}, "insert overwrite table `s`.`t` by name"),
+        (["v"], {"incremental_apply_config_changes": False}, "merge into `s`.`t`"),
+    ],
+)
+def test_insert_overwrite_goes_by_the_clustering_of_this_run(
+    macros, was: list[str], config: dict[str, Any], start: str
+) -> None:
+    session = Session({**TABLE, "clustering": was}, {"id": "int", "v": "string"})
+    build(macros, session, incremental_strategy="insert_overwrite", **config)
+    (write,) = [sql for sql in session.written() if sql.startswith(("merge", "insert"))]
+    assert write.startswith(start)
+    assert ("DBT_INTERNAL_DEST.`v` <=> source." in write) is write.startswith("merge")
+    assert "DBT_INTERNAL_DEST.`id` <=>" not in write
+
+
+@pytest.mark.parametrize("types", [{"id": "int", "v": "void"}, {"id": "int", "v": "string"}])
+def test_a_first_build_stores_a_column_without_a_type_as_text(
+    macros, types: dict[str, str]
+) -> None:
+    session = build(macros, Session(None, types), unique_key="id")
+    wrapped = "select `id`, cast(`v` as string) as `v` from ( select * from src ) as batch"
+    sql = wrapped if "void" in types.values() else "select * from src"
+    assert session.written()[-1].endswith(f" as {sql}")
