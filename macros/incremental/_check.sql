@@ -9,7 +9,7 @@
 
 {#
     One row about the batch: row_count, duplicate_keys, null_rows, for each bounded key low_N, high_N,
-    nulls_N, values_N, and lost_N: the rows of which the Nth of `losses`, {condition}, is true.
+    nulls_N, values_N, and lost_N: what the Nth of `losses` counts.
 #}
 {% macro get_batch_check_sql(from, settings, bounded, losses=[]) -%}
 {%- set keys, is_null = [], [] -%}
@@ -23,7 +23,7 @@ select
     coalesce(sum(case when {{ is_null | join(' or ') }} then __dbt_rows end), 0) as null_rows
     {{- dbt_delta._bound_values(bounded) }}
     {%- for loss in losses %},
-    coalesce(sum(case when {{ loss.condition }} then __dbt_rows end), 0) as lost_{{ loop.index0 }}
+    {{ loss.count }} as lost_{{ loop.index0 }}
     {%- endfor %}
 from (
     select
@@ -56,7 +56,7 @@ from (
 {%- endmacro %}
 
 {#
-    How keys of the batch can get lost on their way into the table, {condition, problem}: what is stored is
+    How keys of the batch can get lost on their way into the table, {count, problem}: what is stored is
     then another value, so that the next run does not find it and inserts the row once more.
 #}
 {% macro _key_losses(target, batch, settings, bounded) -%}
@@ -69,28 +69,40 @@ from (
         {%- set type = dbt_delta._stored_key_type(target, column, settings) if column is not none else none -%}
         {%- if type is not none and dbt_delta._type_kind(type) == 'atomic'
             and not dbt_delta._fits(column.source_type, type) -%}
+            {%- set stored = 'try_cast(' ~ key ~ ' as ' ~ type ~ ')' -%}
             {%- do losses.append({
-                'condition': 'not (try_cast(' ~ key ~ ' as ' ~ type ~ ') <=> ' ~ key ~ ')',
+                'count': dbt_delta._rows_where(
+                    'if(' ~ stored ~ ' is null, ' ~ key ~ ' is not null, not (' ~ stored ~ ' <=> ' ~ key ~ '))'
+                ),
                 'problem': 'are ' ~ column.source_type ~ ' and another value as ' ~ type ~ ', the type in the table. '
                     ~ 'Cast ' ~ name ~ ' in the model',
+            }) -%}
+            {%- do losses.append({
+                'count': 'count(distinct ' ~ key ~ ') - count(distinct ' ~ stored ~ ')',
+                'problem': 'are ' ~ column.source_type ~ ' and the same value as another one as ' ~ type
+                    ~ ', the type in the table. Cast ' ~ name ~ ' in the model',
             }) -%}
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in compared -%}
             {#- Statistics and partitions have another text in their place. -#}
             {%- do losses.append({
-                'condition': 'not is_valid_utf8(' ~ key ~ ')',
+                'count': dbt_delta._rows_where('not is_valid_utf8(' ~ key ~ ')'),
                 'problem': 'are no valid UTF-8. Correct them, or take hex(' ~ name ~ ') for a key',
             }) -%}
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}
             {%- do losses.append({
-                'condition': key ~ " = ''",
+                'count': dbt_delta._rows_where(key ~ " = ''"),
                 'problem': 'are empty, and Delta stores an empty text in a partition column as NULL. '
                     ~ 'Give them a text, or NULL',
             }) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(losses) -}}
+{%- endmacro %}
+
+{% macro _rows_where(condition) -%}
+    {{- return('coalesce(sum(case when ' ~ condition ~ ' then __dbt_rows end), 0)') -}}
 {%- endmacro %}
 
 {# The type that a key has in the table when the batch is written; a MERGE itself may widen it. #}

@@ -39,7 +39,7 @@
         {%- set column = dbt_delta._quoted_path(change.path) -%}
         {%- if change.kind == 'drop' -%}{%- do dropped.append(column) -%}
         {%- elif change.kind == 'release' -%}{%- do kept.append(table ~ ' alter column ' ~ column ~ ' drop not null') -%}
-        {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ change.type) -%}
+        {%- elif change.kind == 'add' -%}{%- do added.append(column ~ ' ' ~ dbt_delta._stored_type(change.type)) -%}
         {%- else -%}
             {%- do kept.append(table ~ ' alter column ' ~ column ~ ' type ' ~ change.type) -%}
         {%- endif -%}
@@ -86,6 +86,9 @@
             {%- set problem = 'CHECK constraint '
                 ~ dbt_delta._constraints_on(change.path, target, layout) | join(', ') ~ ' needs it' -%}
             {%- set way_out = 'Remove the constraint, or keep the column.' -%}
+        {%- elif change.kind == 'drop' and dbt_delta._generated_from(change.path, target) -%}
+            {%- set problem = 'generated column ' ~ dbt_delta._generated_from(change.path, target) | join(', ') ~ ' needs it' -%}
+            {%- set way_out = 'Drop the generated column, or keep this one.' -%}
         {%- elif feature is not none -%}
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
             {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
@@ -142,6 +145,16 @@
     {{- return(names) -}}
 {%- endmacro %}
 
+{# The names of columns that Delta computes from a column, where the session tells. #}
+{% macro _generated_from(path, target) -%}
+    {%- set names = [] -%}
+    {%- for column in target.columns
+        if column.get('generation') and dbt_delta._mentions(column.generation, path) -%}
+        {%- do names.append(column.name) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
 {% macro _will_have(target, layout, key, value) -%}
     {{- return(
         dbt_delta._plain(layout.properties[key]) == dbt_delta._plain(value) if key in layout.properties
@@ -169,7 +182,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for column in source_columns if dbt_delta._column(target_columns, column.name) is none -%}
-        {%- do columns.append({'name': column.name, 'type': column.type}) -%}
+        {%- do columns.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
     {%- endfor -%}
     {{- return(columns) -}}
 {%- endmacro %}

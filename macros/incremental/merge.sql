@@ -2,7 +2,7 @@
 {% macro get_merge_sql(target, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
 {%- set marker = dbt_delta._marker(target, batch, settings) -%}
-{%- set same, limits = dbt_delta._same_keys(settings), dbt_delta._bounds(batch, dest) | list -%}
+{%- set same, limits = dbt_delta._same_keys(settings, batch.columns), dbt_delta._bounds(batch, dest) | list -%}
 {%- for predicate in settings.predicates -%}{%- do limits.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- set on = same + ([source ~ '.__dbt_matchable'] if marker else []) + limits -%}
 {%- set names, values, updated, unchanged = [], [], [], [] -%}
@@ -51,14 +51,20 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endif %}
 {%- endmacro %}
 
-{# A row of the target and one of the source have one key; NULL is a key like any other. #}
-{% macro _same_keys(settings) -%}
+{#
+    A row of the target and one of the source have one key; NULL is a key like any other. A key of another type
+    is compared as it is stored: as the wider of both, two keys of the table may be one.
+#}
+{% macro _same_keys(settings, columns) -%}
     {%- set same = [] -%}
     {%- for key in settings.unique_key -%}
-        {%- do same.append(
-            settings.target_alias ~ '.' ~ dbt_delta._quoted(key)
-            ~ ' <=> ' ~ settings.source_alias ~ '.' ~ dbt_delta._quoted(key)
-        ) -%}
+        {%- set value = settings.source_alias ~ '.' ~ dbt_delta._quoted(key) -%}
+        {%- set column = dbt_delta._column(columns, key) -%}
+        {%- if dbt_delta._type_kind(column.type) == 'atomic'
+            and not dbt_delta._fits(column.source_type, column.type) -%}
+            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
+        {%- endif -%}
+        {%- do same.append(settings.target_alias ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ value) -%}
     {%- endfor -%}
     {{- return(same) -}}
 {%- endmacro %}

@@ -6,11 +6,12 @@
 {%- elif modules.re.search('(?i)\\bselect\\b', predicate) -%}
     {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
         NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL.
+        UNION takes the wider type of both sides, so that rows to keep would change: the batch is cast.
         Without replaceWhere the overwritten table is not clustered any more. -#}
     {%- do dbt_delta._check_defaults(target, batch) -%}
 insert overwrite table {{ target.name }} with ('replaceWhere' = 'true') by name
 select
-    {{ dbt_delta._all_columns(batch) | join(',\n    ') }}
+    {{ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') }}
 from {{ batch.from }}
 union all
 select {{ dbt_delta._quoted_list(batch.target_columns | map(attribute='name') | list) }}

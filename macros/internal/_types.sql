@@ -91,7 +91,7 @@
 
 {% macro _type_changes(wanted, found, path) -%}
     {%- set kind = dbt_delta._type_kind(wanted) -%}
-    {%- if wanted | lower == found | lower -%}
+    {%- if wanted | lower == found | lower or wanted == 'void' -%}
         {{- return([]) -}}
     {%- elif kind == 'atomic' or kind != dbt_delta._type_kind(found) -%}
         {{- return([{'kind': 'retype', 'path': path, 'type': wanted, 'was': found}]) -}}

@@ -1,6 +1,6 @@
 {#
     What the catalog holds under a relation's name, or none: {type: table or view, provider,
-    columns: [{name, type, comment}, and in a session nullable, default (SQL or none) and is_generated],
+    columns: [{name, type, comment}, and in a session nullable, default and generation (SQL or none) and is_generated],
     partitions, clustering, comment, location, owner, properties
     (a dictionary; a value is none where Spark does not tell it), text (of a view)}. The catalog is asked
     where dbt's listing has not the relation, as that may have failed or be old, and where hooks have run

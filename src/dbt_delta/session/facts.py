@@ -131,6 +131,7 @@ def _columns(schema: str) -> list[dict[str, str]]:
             "default": field.metadata.get("CURRENT_DEFAULT"),
             # What Delta and the catalog store as a string, and Spark checks at each INSERT.
             "declared": field.metadata.get("__CHAR_VARCHAR_TYPE_STRING"),
+            "generation": field.metadata.get("delta.generationExpression"),
             "is_generated": not _GENERATED.isdisjoint(field.metadata),
         }
         for field in StructType.fromJson(json.loads(schema)).fields

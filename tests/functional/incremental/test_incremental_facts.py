@@ -87,6 +87,12 @@ KEYS = {
         {"merge_with_schema_evolution": True},
         "are decimal(2,1) and another value as int",
     ),
+    "one_number_twice": (
+        "select * from values ('8', 1), ('08', 2) as t(k, v)",
+        {},
+        "1 keys of the batch for {name}, unique_key k, are string and the same value as another one",
+    ),
+    "no_number": ("select 'abc' as k, 1 as v", {}, "are string and another value as int"),
 }
 TEXT = "'a'"
 DAY = "date'2024-01-02'"
@@ -95,6 +101,8 @@ KEY_TYPES = {
     "fraction_of_number": "7",
     "float_of_decimal": "cast(1.23 as decimal(5,2))",
     "evolving": "7",
+    "one_number_twice": "7",
+    "no_number": "7",
     "midnight_of_date": DAY,
     "text_of_number": "7",
     "text_of_date": DAY,
@@ -158,6 +166,9 @@ FIRST_MODELS |= {
     "clustered_by_gone": model(URLS, **CLUSTERED),
     "of_another_time": model(f"select {DAY} as k, 1 as v", **OF_DAY),
     "untyped": model("select 1 as id, array(1) as l", **APPENDED),
+    "wide_key": model(values("k, v", f"{2**53}, 1", f"{2**53 + 1}, 1"), unique_key="k"),
+    "untyped_column": model(FIRST, on_schema_change="append_new_columns", **KEYED),
+    "untyped_same": model("select 1 as id, null as v", on_schema_change="fail", **KEYED),
     "fixed": model(FIRST, **KEYED, **MAPPED),
     "mine": model(FIRST, **{**APPENDED, "incremental_strategy": "mine"}, **MAPPED),
 }
@@ -212,6 +223,22 @@ THEN_MODELS = {
     "untyped": model(
         "select 1", "select 2 as id, array() as l", **APPENDED, tblproperties={"x": 1}
     ),
+    "wide_key": model("select 1", f"select double({2**53}) as k, 2 as v", unique_key="k"),
+    "untyped_column": model(
+        FIRST,
+        "select 2 as id, 'B' as v, array() as tags, struct(null as a) as s",
+        on_schema_change="append_new_columns",
+        **KEYED,
+    ),
+    "untyped_same": model(
+        "select 1", "select 2 as id, null as v", on_schema_change="fail", **KEYED
+    ),
+    "generating": model(
+        FIRST,
+        "select 3 as id",
+        **{**APPENDED, "on_schema_change": "sync_all_columns"},
+        **MAPPED,
+    ),
     # The configuration that would allow the drop is not applied.
     "fixed": model(
         FIRST,
@@ -240,6 +267,7 @@ REFUSED = {
     "marked_twice",
     "of_parquet",
     "of_csv",
+    "generating",
     *FAILING,
     *KEYS,
 }
@@ -277,6 +305,11 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         " tblproperties ('delta.columnMapping.mode' = 'name')"
     )
     project.sql("insert into {schema}.needed values (1, 'a')")
+    project.sql(
+        "create table {schema}.generating (id int, v int, g int generated always as (v + 1))"
+        " using delta tblproperties ('delta.columnMapping.mode' = 'name')"
+    )
+    project.sql("insert into {schema}.generating (id, v) values (1, 1)")
     project.sql(
         "create table {schema}.by_default (id int, day string default 'x') using delta"
         " partitioned by (day) tblproperties ('delta.feature.allowColumnDefaults' = 'supported')"
@@ -328,6 +361,27 @@ def test_a_default_fills_a_partition_column(built: Built) -> None:
 
 def test_what_has_no_type_is_staged(built: Built) -> None:
     assert tables(built.project, ["untyped"]) == {"untyped": [(1, [1]), (2, [])]}
+
+
+def test_a_column_that_is_empty_yet_is_text(built: Built) -> None:
+    expected = {
+        "untyped_column": [(1, "a", None, None), (2, "B", [], {"a": None})],
+        "untyped_same": [(1, None), (2, None)],
+    }
+    assert tables(built.project, expected) == expected
+    kinds = built.project.sql("describe {schema}.untyped_column")
+    assert [row.data_type for row in kinds][2:] == ["array<string>", "struct<a:string>"]
+
+
+def test_a_key_is_compared_as_it_is_stored(built: Built) -> None:
+    assert tables(built.project, ["wide_key"]) == {"wide_key": [(2**53, 2), (2**53 + 1, 1)]}
+
+
+@pytest.mark.session
+def test_a_column_that_another_is_generated_from_stays(built: Built) -> None:
+    assert "generated column g needs it" in messages(built.second)["generating"]
+    assert tables(built.project, ["generating"]) == {"generating": [(1, 1, 2)]}
+    assert version(built.project, "generating") == 1
 
 
 def test_insert_overwrite_replaces_what_it_is_clustered_by_now(built: Built) -> None:

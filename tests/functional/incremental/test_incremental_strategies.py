@@ -432,6 +432,12 @@ REPLACE_WHERE = {
         incremental_predicates=["id > 1", "p in (select p from {schema}.ranges)"],
         **REPLACE,
     ),
+    "by_subquery_typed": model(
+        values("id, p", "1, '007'", "2, 'x'"),
+        "select 2L as id, 7 as p",
+        incremental_predicates="id in (select 2)",
+        **REPLACE,
+    ),
     "by_subquery_clustered": model(
         FOUR,
         values("p, id", "'x', 9"),
@@ -466,6 +472,7 @@ def test_replace_where_replaces_the_rows_of_any_predicate(built: Built) -> None:
         "a_list": [(1, "x"), (3, "new"), (4, None)],
         "by_expressions": [(1, "x"), (2, "y"), (4, None), (9, "y")],
         "by_subquery": [(1, "x"), (2, "y"), (4, None), (9, "x")],
+        "by_subquery_typed": [(1, "007"), (2, "7")],
         "by_subquery_clustered": [(1, "x"), (2, "y"), (3, "Y"), (4, None), (9, "x")],
         "replace_empty": [(3, "Y"), (4, None)],
         "quotes": [(3, "plain"), (9, "it's")],

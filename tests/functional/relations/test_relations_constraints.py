@@ -138,6 +138,11 @@ REFUSED = {
     "custom": ("[{type: custom, expression: 'foo'}]", "foo is of type custom"),
 }
 SIZED = COLUMNS.replace("v, data_type: string", "v, data_type: VARCHAR(2)")
+ODD_NAMES = """
+        columns:
+          - {name: "2024", data_type: int}
+          - {name: "true", data_type: boolean}
+"""
 LEGACY_REFUSED = {
     "legacy_empty": (
         _LEGACY.replace("condition: id > 0", "condition: "),
@@ -179,6 +184,8 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         "keys.yml": yml(_KEYS.replace("WARN", ""), name="keys"),
         "too_long.sql": model("table", "(1, 'abc')"),
         "too_long.yml": yml("[]", SIZED, name="too_long"),
+        "named.sql": "{{ config(materialized='table') }} select 7 as `2024`, false as `true`",
+        "named.yml": yml("[]", ODD_NAMES, name="named"),
         "sized.sql": model("incremental", "(1, 'ab')"),
         "sized.yml": yml("[]", SIZED, name="sized"),
         "growing.sql": narrow,
@@ -212,7 +219,14 @@ def test_what_cannot_be_enforced_leaves_nothing(built: Built, name: str) -> None
     assert first.result(name).status == "error"
     assert said in first.result(name).message
     # No table of that name, and nothing beside it.
-    assert sorted(tables.names(project)) == ["growing", "keys", "legacy", "legacy_gone", "sized"]
+    assert sorted(tables.names(project)) == [
+        "growing",
+        "keys",
+        "legacy",
+        "legacy_gone",
+        "named",
+        "sized",
+    ]
 
 
 def test_a_text_longer_than_the_contract_says_is_refused(built: Built) -> None:
@@ -225,6 +239,10 @@ def test_a_text_longer_than_the_contract_says_is_refused(built: Built) -> None:
     assert "CHECK constraint length_v" in second.result("sized").message
     assert project.rows("sized") == [{"id": 1, "v": "ab"}]
     assert project.version("sized") == 0
+
+
+def test_a_column_may_have_any_name(built: Built) -> None:
+    assert built[0].rows("named") == [{"2024": 7, "true": False}]
 
 
 def test_a_constraint_comes_with_its_new_column_and_goes_with_it(built: Built) -> None:

@@ -45,7 +45,7 @@ class Session:
             return SimpleNamespace(
                 rows=[{"tableName": "t", "isTemporary": False}] if self.table else []
             )
-        check = {"row_count": 2, "duplicate_keys": 0, "null_rows": 0, "lost_0": 0}
+        check = {"row_count": 2, "duplicate_keys": 0, "null_rows": 0, "lost_0": 0, "lost_1": 0}
         for start, rows in {**self.answers, "select coalesce(": [check]}.items():
             if said.startswith(start):
                 return SimpleNamespace(rows=rows)
