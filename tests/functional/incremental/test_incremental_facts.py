@@ -90,7 +90,7 @@ KEYS = {
     "one_number_twice": (
         "select * from values ('8', 1), ('08', 2) as t(k, v)",
         {},
-        "1 keys of the batch for {name}, unique_key k, are string and the same value as another one",
+        "1 keys of the batch for {name}, unique_key k, are string and the same value as",
     ),
     "no_number": ("select 'abc' as k, 1 as v", {}, "are string and another value as int"),
 }
