@@ -39,7 +39,7 @@ with files as (
         sha2(value, 256) as _file_hash,
         is_valid_utf8(value) as is_utf8,
         -- Lines of the file, header first; a byte order mark is not data.
-        split(regexp_replace(value, '^\uFEFF', ''), '\r?\n') as lines
+        {{ dbt_delta._csv_lines("regexp_replace(value, '^\\uFEFF', '')", separator_pattern) }} as lines
     from text.{{ dbt_delta._quoted(path) }} with ('wholetext' = 'true')
     where {% if files -%}
         _metadata.file_path in (
@@ -56,11 +56,11 @@ judged as (
     select
         files.*,
         case
-            when size(filter(lines, line -> trim(line) != '')) = 0
+            when size(filter(lines, part -> trim(part.line) != '')) = 0
                 then 'the file is empty'
-            when lines[0] != {{ dbt_delta._literal(header) }}
+            when lines[0].line != {{ dbt_delta._literal(header) }}
                 then concat(
-                    'the header is ', lines[0], {{ dbt_delta._literal('; expected ' ~ header) }}
+                    'the header is ', lines[0].line, {{ dbt_delta._literal('; expected ' ~ header) }}
                 )
             {%- if ledger is not none %}
             when loaded._file is not null
@@ -68,7 +68,7 @@ judged as (
             {%- endif %}
             when row_number() over same_content > 1
                 then concat('same content as ', first_value(files._file) over same_content)
-            when size(filter(lines, line -> trim(line) != '')) = 1
+            when size(filter(lines, part -> trim(part.line) != '')) = 1
                 then 'the file has a header and no lines'
         end as file_problem
     from files
@@ -100,11 +100,13 @@ lines as (
         regexp_replace(line, {{ dbt_delta._literal(field_start ~ '"(?:[^"]++|"")*+"(?=' ~ separator_pattern ~ '|\\z)') }}, '$1') as unquoted,
         coalesce(position + 1, 0) as _line,
         line,
+        is_inside,
         from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
             'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}, 'escape', '"'
         )) as fields
     from judged
-    lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, line
+    lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
+    lateral view outer inline(array(part)) parts as line, is_inside
     where file_problem is not null or (position > 0 and trim(line) != '')
 
 ),
@@ -116,6 +118,7 @@ checked as (
         coalesce(
             file_problem,
             case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are no UTF-8' end,
+            case when is_inside then 'it is inside a quoted field that begins on an earlier line' end,
             case when unquoted rlike {{ dbt_delta._literal(field_start ~ '"') }} then 'a quotation mark is not closed on its line' end,
             case when size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }})) != {{ names | length }}
                 then concat(
@@ -153,6 +156,27 @@ select
     _rejected_reason,
     case when _rejected_reason is not null then line end as _rejected_line
 from checked
+{%- endmacro %}
+
+{#-
+    The lines of a file, each {line, is_inside}: whether it goes on with a quoted field of the line before. Such a
+    field begins and ends beside a separator or the end of a line. Possessive patterns keep no stack, however
+    many quotation marks there are.
+-#}
+{% macro _csv_lines(text, separator_pattern) -%}
+    {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ separator_pattern ~ '|\\r?\\n|\\r?\\z)' -%}
+    {%- set record = '((?:' ~ field ~ '|[^"\\n]++|")*+)(?:\\n|\\z)' -%}
+if(
+            instr({{ text }}, '"') = 0,
+            transform(split({{ text }}, '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),
+            flatten(transform(
+                regexp_extract_all({{ text }}, {{ dbt_delta._literal(record) }}, 1),
+                record -> transform(
+                    split(regexp_replace(record, '\r\\z', ''), '\r?\n'),
+                    (line, n) -> named_struct('line', line, 'is_inside', n > 0)
+                )
+            ))
+        )
 {%- endmacro %}
 
 {#-

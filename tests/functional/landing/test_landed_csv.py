@@ -191,11 +191,14 @@ BAD = {
     "9,a,1,2013-01-01,1,2013-01-01,2013-01-01 10:00+02:00": (
         "here: 2013-01-01 10:00+02:00 is not timestamp_ntz"
     ),
-    '10,"half of a line,1,2013-01-01,1,2013-01-01,2013-01-01': (
+    "10," + '"' * 6001 + ",1,2013-01-01,1,2013-01-01,2013-01-01": (
         "a quotation mark is not closed on its line"
     ),
-    "11," + '"' * 6001 + ",1,2013-01-01,1,2013-01-01,2013-01-01": (
+    '11,"half of a line,1,2013-01-01,1,2013-01-01,2013-01-01': (
         "a quotation mark is not closed on its line"
+    ),
+    'the other half",1,2013-01-01,1,2013-01-01,2013-01-01': (
+        "it is inside a quoted field that begins on an earlier line"
     ),
 }
 

@@ -1,0 +1,327 @@
+"""Random CSV files against a reader that goes character by character: rows, rejects and commits.
+
+DBT_DELTA_EXAMPLES=1000   folders, each a model (default 20, with --long 300)
+DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.functional import tables
+from tests.functional.drawing import ONLY, SEED, draw, examples
+from tests.functional.harness import Project
+from tests.functional.vocabulary import all_names
+
+SEPARATORS = (",", ";", "|", "\t", "||", "~", ".", "^")
+NULLS = ("", "NA", "\\N")
+FILES = ("a.csv", "b c.csv", "ä.csv", "%20.csv", "#.csv", "[0].csv", "{x}.csv", "it's.csv", "a=b")
+TEXTS = (
+    "a", "", " ", " b ", "it's", "back\\slash", "\\", "NA", "\\N", "null", "é", "😀", "\ufffd",
+    "${x}", "-- c", "a,b", "x;y", "1|2", "||", '"', '""', 'say "hi"', 'a"b', '5" pipe', '"q', 'q"',
+    "line\nbreak", "two\r\nlines", 'x",y\nz', "\n", '"\n"', "tab\there", "zero", "'",
+)  # fmt: skip
+# As files write them, and the value; none where the type does not hold it.
+CELLS: dict[str, dict[str, Any]] = {
+    "bigint": {
+        "1": 1, "-7": -7, "007": 7, "+5": 5, " 8 ": 8, "9223372036854775807": 2**63 - 1,
+        "9223372036854775808": None, "1.0": None, "1.5": None, "1e3": None, "0x10": None,
+        "1d": None, "1L": None, "1_000": None, "one": None, "--1": None, "1 2": None,
+    },
+    "int": {"12": 12, "-2147483648": -(2**31), "2147483648": None, "3.0": None},
+    "decimal(9,2)": {
+        "1": "1.00", "1.5": "1.50", "1.50": "1.50", "-0.01": "-0.01", "1.005": None, ".5": "0.50",
+        "1.500": "1.50", "1e2": "100.00", "1.5e-3": None, "15e-1": "1.50",
+        "9999999.99": "9999999.99", "10000000": None, "1d": None, "NaN": None, "1,5": None,
+        "$1": None, "+2.25": "2.25",
+    },
+    "double": {
+        "0.1": 0.1, "1e3": 1000.0, "-.5": -0.5, "5.": 5.0, "1d": None, "1f": None, "0x1p3": None,
+        "1e": None, "one": None, "1 000": None,
+    },
+    "boolean": {"true": True, "FALSE": False, "maybe": None, "2": None},
+    "date": {
+        "2024-01-31": date(2024, 1, 31), "2024-2-1": date(2024, 2, 1), "0001-01-01": date(1, 1, 1),
+        "2024-01-31 00:00:00": date(2024, 1, 31), "2024-01-31 10:00": None, "2024-02-30": None,
+        "2024": None, "2024-01": None, "20240131": None, "31.01.2024": None, "today": None,
+        "2024-01-31T23:59": None, "10:00:00": None,
+    },
+    "timestamp": {
+        "2024-01-31 10:00:00": datetime(2024, 1, 31, 10),
+        "2024-01-31T10:00:00.123456": datetime(2024, 1, 31, 10, 0, 0, 123456),
+        "2024-01-31 10:00:00+02:00": datetime(2024, 1, 31, 8),
+        "2024-01-31T10:00:00Z": datetime(2024, 1, 31, 10),
+        "2024-01-31 10:00:00.1234567": None, "2024-01-31 25:00:00": None, "10:00:00": None,
+        "2024": None, "noon": None,
+    },
+    "timestamp_ntz": {
+        "2024-01-31 10:00:00": datetime(2024, 1, 31, 10), "2024-01-31": datetime(2024, 1, 31),
+        "2024-01-31 10:00:00+02:00": None, "2024-01-31T10:00:00Z": None, "10:00:00": None,
+        "2024-01-31 10:00:00.1234567": None,
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A folder, its columns, and what lands in it before each of the runs."""
+
+    columns: dict[str, str]
+    separator: str
+    null: str
+    landings: tuple[dict[str, bytes], ...]
+
+    def model(self, name: str) -> str:
+        arguments = json.dumps(["shop/" + name, self.columns, self.null, self.separator])
+        # json's escapes are Jinja's, too.
+        return (
+            "{{ config(materialized='incremental', incremental_strategy='append', "
+            "tblproperties={'delta.columnMapping.mode': 'name'}) }}\n"
+            f"{{%- set given = {arguments} -%}}\n"
+            "{{ dbt_delta.landed_csv(given[0], given[1], given[2], given[3]) }}"
+        )
+
+
+@st.composite
+def cases(draw_: st.DrawFn) -> Case:
+    source = draw_(st.randoms(use_true_random=True))
+    separator = source.choice(SEPARATORS)
+    taken = ("#", '"')
+    names = [
+        name
+        for name in source.sample(all_names(mapped=True), 6)
+        if separator not in name and name.strip() and not name.startswith(taken)
+    ]
+    columns = {name: source.choice(["string", *CELLS]) for name in names[: source.randint(1, 4)]}
+    null = source.choice(NULLS)
+
+    def cell(kind: str) -> str:
+        if source.random() < 0.1:
+            return null
+        if kind == "string" or source.random() < 0.05:
+            text = source.choice(TEXTS)
+        else:
+            good = [text for text, value in CELLS[kind].items() if value is not None]
+            text = source.choice(good if source.random() < 0.8 else list(CELLS[kind]))
+        if source.random() < 0.2 or (source.random() < 0.9 and _needs_quotes(text, separator)):
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+    def line() -> str:
+        cells = [cell(kind) for kind in columns.values()]
+        if source.random() < 0.05:
+            cells = cells[:-1] if source.random() < 0.5 else [*cells, "more"]
+        return separator.join(cells)
+
+    def file() -> bytes:
+        end = source.choice(["\n", "\r\n"])
+        header = separator.join(columns if source.random() < 0.95 else [*columns, "more"])
+        lines = [line() for _ in range(source.choice([0, 1, 3, 8]))]
+        if source.random() < 0.2:
+            lines.insert(source.randint(0, len(lines)), source.choice(["", "  ", '"']))
+        text = end.join([header, *lines]) + (end if source.random() < 0.7 else "")
+        data = text.encode("utf-8-sig" if source.random() < 0.2 else "utf-8")
+        return data.replace(b"\xc3\xa9", b"\xe9") if source.random() < 0.2 else data
+
+    landings = tuple(
+        {name: file() for name in source.sample(FILES, source.randint(1, 2))} for _ in range(2)
+    )
+    return Case(columns, separator, null, landings)
+
+
+def _needs_quotes(text: str, separator: str) -> bool:
+    return any(mark in text for mark in (separator, '"', "\n"))
+
+
+# What the rows must be ---------------------------------------------------------------------------
+
+
+def lines_of(text: str, separator: str) -> Iterator[tuple[str, bool]]:
+    """Lines, and whether each goes on with a quoted field of the one before."""
+    at, line, is_field_start, is_inside = 0, "", True, False
+    while at < len(text):
+        end = _closed(text, at, separator) if is_field_start and text[at] == '"' else None
+        if end is not None:
+            for n, part in enumerate(text[at:end].split("\n")):
+                if n:
+                    yield line.removesuffix("\r"), is_inside
+                    line, is_inside = "", True
+                line += part
+            at, is_field_start = end, False
+        elif text[at] == "\n":
+            yield line.removesuffix("\r"), is_inside
+            at, line, is_field_start, is_inside = at + 1, "", True, False
+        else:
+            step = separator if text.startswith(separator, at) else text[at]
+            at, line, is_field_start = at + len(step), line + step, step == separator
+    yield line.removesuffix("\r"), is_inside
+
+
+def _closed(text: str, at: int, separator: str) -> int | None:
+    """Where a field whose quotation mark is at ``at`` ends; None if it does not."""
+    at += 1
+    while (at := text.find('"', at)) >= 0:
+        if text[at + 1 : at + 2] == '"':
+            at += 2
+            continue
+        rest = text[at + 1 :]
+        closed = rest in ("", "\r") or rest.startswith((separator, "\n", "\r\n"))
+        return at + 1 if closed else None
+    return None
+
+
+def fields_of(line: str, separator: str) -> list[str] | None:
+    """The fields of a line as they are written; None where a quotation mark stays open."""
+    fields, at = [], 0
+    while True:
+        if line[at : at + 1] == '"':
+            end = _closed(line, at, separator)
+            if end is None:
+                return None
+        else:
+            end = line.find(separator, at)
+            end = len(line) if end < 0 else end
+        fields.append(line[at:end])
+        if end == len(line):
+            return fields
+        at = end + len(separator)
+
+
+def judged(case: Case, data: bytes) -> list[tuple[int, str, Any]]:
+    """Line number, why it is rejected (empty: it is not), and its values."""
+    text = data.decode("utf-8", "replace")
+    is_text = b"\xe9" not in data
+    lines = list(lines_of(text.removeprefix("\ufeff"), case.separator))
+    filled = [line for line, _ in lines if line.strip(" ")]
+    header = case.separator.join(case.columns)
+    if not filled:
+        return [(0, "the file is empty", None)]
+    if lines[0][0] != header:
+        return [(0, "the header is", None)]
+    if len(filled) == 1:
+        return [(0, "the file has a header and no lines", None)]
+    found = []
+    for number, (line, is_inside) in enumerate(lines[1:], 2):
+        if line.strip(" "):
+            reason, values = _judged_line(case, line, is_inside, is_text)
+            found.append((number, reason, values))
+    return found
+
+
+def _judged_line(case: Case, line: str, is_inside: bool, is_text: bool) -> tuple[str, Any]:
+    if not is_text and "\ufffd" in line:
+        return "bytes that are no UTF-8", None
+    if is_inside:
+        return "it is inside a quoted field", None
+    fields = fields_of(line, case.separator)
+    if fields is None:
+        return "a quotation mark is not closed", None
+    if len(fields) != len(case.columns):
+        return f"expected {len(case.columns)} fields, found {len(fields)}", None
+    values = []
+    for (name, kind), written in zip(case.columns.items(), fields, strict=True):
+        text = written[1:-1].replace('""', '"') if written.startswith('"') else written
+        if text == case.null or written == "":
+            values.append(None)
+        elif kind == "string":
+            values.append(text)
+        else:
+            value = CELLS[kind].get(text)
+            if value is None:
+                return f"{name}: {text} is not {kind}", None
+            values.append(_shown(value))
+    return "", tuple(values)
+
+
+# What they are -----------------------------------------------------------------------------------
+
+
+def _shown(value: Any) -> Any:
+    """A value as to_json() writes it, a decimal as text."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="microseconds")
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _found(case: Case, rows: Sequence[str]) -> list[list[tuple[int, str, Any]]]:
+    """The rows of each file, in order."""
+    found: dict[tuple[int, str], list[tuple[int, str, Any]]] = {}
+    for row in (json.loads(text, parse_float=Decimal) for text in rows):
+        values = tuple(_read(row[name], kind) for name, kind in case.columns.items())
+        reason = row["_rejected_reason"] or ""
+        assert not reason or set(values) == {None}, f"a rejected line has values: {row}"
+        found.setdefault((row["_load_id"], row["_file"]), []).append(
+            (row["_line"], reason, None if reason else values)
+        )
+    return [sorted(lines, key=lambda line: line[0]) for lines in found.values()]
+
+
+def _read(value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    return float(value) if kind == "double" else str(value) if "decimal" in kind else value
+
+
+def test_every_line_is_what_it_says_or_is_rejected(
+    new_project: Callable[..., Project], tmp_path: Path
+) -> None:
+    wrong: list[str] = []
+    drawn = draw(cases(), SEED, examples(20, 300))
+    chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
+    project = new_project("landing_oracle")
+    project.write({f"models/{name}.sql": case.model(name) for name, case in chosen.items()})
+    lines = 0
+    versions: dict[str, int] = {}
+    for step in range(3):
+        for name, case in chosen.items():
+            folder = tmp_path / "shop" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            for file, data in (case.landings[step] if step < 2 else {}).items():
+                # The name of the landing keeps the runs apart.
+                (folder / f"{step} {file}").write_bytes(data)
+        run = project.dbt("run", vars={"dbt_delta_landing": str(tmp_path)}, check=False, threads=4)
+        for name, case in chosen.items():
+            result = run.result(name)
+            if result.status != "success":
+                wrong.append(f"{name} run {step}: {result.message}\n{case}")
+        last, versions = versions, tables.versions(project, tables.names(project))
+        assert step < 2 or versions == last, "a run without new files makes no commit"
+    tables_rows = tables.json_rows(project, list(chosen))
+    for name, case in chosen.items():
+        expected, found = _expected(case), _found(case, tables_rows[name])
+        lines += sum(len(rows) for rows in expected)
+        if sorted(map(_key, found)) != sorted(map(_key, expected)):
+            wrong.append(f"{name}: found\n{found}\nexpected\n{expected}\n{case}")
+    print(f"seed {SEED}: {len(chosen)} folders, {lines} lines, {len(wrong)} wrong", flush=True)
+    assert not wrong, "\n\n".join([f"{len(wrong)} wrong", *wrong])
+
+
+def _expected(case: Case) -> list[list[tuple[int, str, Any]]]:
+    """The lines of each file; those of a content that was there before are one."""
+    seen: set[bytes] = set()
+    expected = []
+    for landing in case.landings:
+        for data in landing.values():
+            rows = judged(case, data)
+            if rows[0][0] != 0 and data in seen:
+                rows = [(0, "same content as", None)]
+            elif rows[0][0] != 0:
+                seen.add(data)
+            expected.append(rows)
+    return expected
+
+
+def _key(rows: list[tuple[int, str, Any]]) -> str:
+    """Rows of a file to compare: of a reason what does not name the file."""
+    kinds = ("same content as", "the header is", "it is inside a quoted field", "a quotation mark")
+    parts = []
+    for number, reason, values in rows:
+        kind = next((k for k in kinds if reason.startswith(k)), reason.split("; ")[0])
+        parts.append((number, kind, values))
+    return repr(parts)
