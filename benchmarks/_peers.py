@@ -110,18 +110,18 @@ def timed(jvm: int, work: Callable[[], None]) -> dict[str, Any]:
 
 
 def merge_by_hand(
-    spark: Any, select: str, table: str, keys: tuple[str, ...], bounded: bool, dear: bool
+    spark: Any, select: str, table: str, keys: tuple[str, ...], bounded: bool, expensive: bool
 ) -> None:
     """What a careful engineer writes for this one table, knowing its data.
 
-    Null-safe keys; bounds where the batch is a range of keys; a SELECT that is dear evaluated once.
+    Null-safe keys; bounds where the batch is a range of keys; an expensive SELECT evaluated once.
     """
     from delta.tables import DeltaTable
     from pyspark import StorageLevel
     from pyspark.sql import functions as f
 
     batch = spark.sql(select)
-    if dear:
+    if expensive:
         batch = batch.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         on = [f"t.{key} <=> s.{key}" for key in keys]
@@ -132,7 +132,7 @@ def merge_by_hand(
         merge = target.merge(batch.alias("s"), " and ".join(on))
         merge.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
     finally:
-        if dear:
+        if expensive:
             batch.unpersist()
 
 

@@ -147,7 +147,7 @@ def _mart(runs: list[Run], targets: list[Row], folder: Path) -> list[str]:
     _target(targets, runs, work, "wall", FLOOR, 1.35)
     _target(targets, runs, work, "wall", HAND, 1.10)
     return [
-        "## A dear SELECT, 0.12 % of the rows changed",
+        "## An expensive SELECT, 0.12 % of the rows changed",
         "",
         *_table(("", *HEAD), [_row(runs, peer, "", bytes_=True) for peer in PEERS]),
         "",

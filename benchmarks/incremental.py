@@ -286,7 +286,7 @@ def merge_scattered(lab: Lab) -> Play:
 
 
 def upsert_mart(lab: Lab) -> Play:
-    """A SELECT that is dear, of which few rows are left to write."""
+    """A SELECT that is expensive, of which few rows are left to write."""
     lab.tpch.prepare_mart(lab.scale.mart, 4)
     lab.tpch.register("bench_data.mart_changes", "parquet", lab.tpch.batch("mart"))
     keys = ("o_orderkey",)
@@ -295,7 +295,7 @@ def upsert_mart(lab: Lab) -> Play:
     def play(number: int) -> Iterable[Run]:
         for peer in _rotated((OURS, STOCK, HAND, FLOOR), number):
             copy = lab.copy("mart", _schema(projects, peer), peer in (OURS, HAND))
-            act = _act(lab, projects, peer, copy, MART_BATCH, keys, dear=True)
+            act = _act(lab, projects, peer, copy, MART_BATCH, keys, expensive=True)
             yield {"peer": peer, **copy.measure(act)}
             if number == 0 and peer != FLOOR:
                 changes = "select * from bench_data.mart_changes"
@@ -402,15 +402,15 @@ def _act(
     select: str,
     keys: tuple[str, ...],
     bounded: bool = False,
-    dear: bool = False,
+    expensive: bool = False,
 ) -> Callable[[], Run]:
     """What a peer does to bring its table up to date with a SELECT."""
     if peer in projects:
         return partial(projects[peer].measure, "-s", copy.path.name)
     if peer == HAND:
-        by_hand = partial(merge_by_hand, lab.spark, select, copy.table, keys, bounded, dear)
+        by_hand = partial(merge_by_hand, lab.spark, select, copy.table, keys, bounded, expensive)
         return partial(timed, lab.jvm, by_hand)
-    changes = "select * from bench_data.mart_changes" if dear else select
+    changes = "select * from bench_data.mart_changes" if expensive else select
     return partial(timed, lab.jvm, partial(append_changes, lab.spark, select, copy.table, changes))
 
 

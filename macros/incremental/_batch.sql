@@ -1,6 +1,6 @@
 {#
     The batch of an incremental run: what the model's SELECT gives, or a table of it where
-    evaluating it more than once would be dear. {from, staging, source_columns, columns, rows,
+    evaluating it more than once would be expensive. {from, staging, source_columns, columns, rows,
     bounds}; `from` is what the batch is read from, the SELECT in parentheses or the table; columns
     are those to write, {name, type, source, source_type}; rows and null_rows (with a NULL in their
     key) are none where they were not counted.
@@ -20,16 +20,16 @@
     {%- if model.language == 'python' -%}{{- return(false) -}}{%- endif -%}
     {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}
     {{- return(
-        dbt_delta._reads_batch_twice(target, settings) and dbt_delta._is_dear(sql, model.depends_on.nodes)
+        dbt_delta._reads_batch_twice(target, settings) and dbt_delta._is_expensive(sql, model.depends_on.nodes)
     ) -}}
 {%- endmacro %}
 
 {#
     Whether a SELECT does more than scan, filter and project: then one evaluation costs more than
     writing its result down. Looks through the views that the model reads. What gives another
-    result each time is dear as well: all steps must see one batch.
+    result each time is expensive as well: all steps must see one batch.
 #}
-{% macro _is_dear(sql, upstream=[]) -%}
+{% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
         ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle'
         ~ '|monotonically_increasing_id|current_timestamp|now'
@@ -39,7 +39,7 @@
     {%- for id in upstream -%}
         {%- set node = graph.nodes.get(id) -%}
         {%- if node and node.config.materialized == 'view'
-            and dbt_delta._is_dear(node.raw_code, node.depends_on.nodes) -%}
+            and dbt_delta._is_expensive(node.raw_code, node.depends_on.nodes) -%}
             {{- return(true) -}}
         {%- endif -%}
     {%- endfor -%}

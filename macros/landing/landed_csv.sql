@@ -164,7 +164,8 @@ from checked
     many quotation marks there are.
 -#}
 {% macro _csv_lines(text, separator_pattern) -%}
-    {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ separator_pattern ~ '|\\r?\\n|\\r?\\z)' -%}
+    {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"'
+        ~ '(?=' ~ separator_pattern ~ '|\\r?\\n|\\r?\\z)' -%}
     {%- set record = '((?:' ~ field ~ '|[^"\\n]++|")*+)(?:\\n|\\z)' -%}
 if(
             instr({{ text }}, '"') = 0,

@@ -1,6 +1,6 @@
 {#
     OPTIMIZE of a model with zorder or liquid_clustered_by that was just built, if it has several files.
-    What incremental runs add is left to maintain, as a look at it is dear beside them. What fails is a
+    What incremental runs add is left to maintain, as a look at it is expensive beside them. What fails is a
     warning.
 #}
 {% macro _optimize_built(layout) -%}

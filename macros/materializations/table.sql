@@ -30,7 +30,7 @@
 {# The same, but only if rows, columns or what the configuration promises differ from what is there. #}
 {% macro _build_changed_table(relation, sql, existing, layout) -%}
     {%- set staging = none -%}
-    {%- if existing is not none and dbt_delta._is_dear(sql, model.depends_on.nodes) -%}
+    {%- if existing is not none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
         {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
         {%- do dbt_delta._drop_leftovers(relation) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), sql)) -%}

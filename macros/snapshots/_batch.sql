@@ -5,7 +5,7 @@
     its name in messages. Columns are those of the table but for dbt's own: {name, type, source,
     source_type}, source none where the source has none. `time` is the type of dbt_valid_from;
     `has_deletions` says that the table has dbt_is_deleted already, `is_counted` that the source is
-    dear: its rows are counted by key as it is read, else its keys are read again where need be.
+    expensive: its rows are counted by key as it is read, else its keys are read again where need be.
 #}
 {% macro _snapshot_batch(target, settings, layout) -%}
     {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
@@ -17,7 +17,7 @@
         'source_columns': source_columns,
         'keys': dbt_delta._snapshot_keys(source_columns, settings),
         'changes': [],
-        'is_counted': dbt_delta._is_dear(sql, model.depends_on.nodes),
+        'is_counted': dbt_delta._is_expensive(sql, model.depends_on.nodes),
         'staging': staging,
         'from': dbt_delta._named(staging),
         'deleted_type': 'string' if settings.hard_deletes == 'new_record' else none,

@@ -112,7 +112,7 @@
 )
 {%- endmacro %}
 
-{# The same with the number of rows of each key, where counting them later would be dear. #}
+{# The same with the number of rows of each key, where counting them later would be expensive. #}
 {% macro _counted_source_data(batch) -%}
     {%- set source = dbt_delta._source_data(batch) -%}
     {%- if not batch.is_counted -%}{{- return(source) -}}{%- endif -%}

@@ -1,4 +1,4 @@
-"""stage and merge_prune: one evaluation of what is dear, and only files that can match are read.
+"""stage and merge_prune: one evaluation of an expensive SELECT, only files that can match.
 
 All models are one project, which runs twice; a test looks at its own.
 """
@@ -78,7 +78,7 @@ EVALUATED_ONCE = {
 }
 
 
-def test_a_select_that_is_dear_is_evaluated_once(built: Built) -> None:
+def test_a_select_that_is_expensive_is_evaluated_once(built: Built) -> None:
     rows = json_rows(built.project, [*EVALUATED_ONCE])
     assert {name: len(found) for name, found in rows.items()} == dict.fromkeys(EVALUATED_ONCE, 21)
     assert versions(built.project, EVALUATED_ONCE) == dict.fromkeys(EVALUATED_ONCE, 1)

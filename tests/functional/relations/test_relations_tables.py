@@ -144,7 +144,7 @@ def test_skip_unchanged(project: Project) -> None:
     select = f"select id, m from values {rows} as t(id, m)"
     other = "(null, null), (1, map('l', 2, 'k', 1)), (1, map('k', 1, 'l', 2))"
     same = f"select id, m from values {other} as t(id, m)"
-    dear = f"select distinct id from ({select})"
+    expensive = f"select distinct id from ({select})"
     changes: dict[str, tuple[str, dict[str, object]]] = {
         "fewer": (select.replace("(1, map('k', 1, 'l', 2)), (1", "(1"), {}),
         "retyped": (select.replace("select id,", "select cast(id as bigint) as id,"), {}),
@@ -154,7 +154,7 @@ def test_skip_unchanged(project: Project) -> None:
     # Changes too: other order, other name, clustered.
     later: dict[str, tuple[str, dict[str, object]]] = {
         "same": (same.replace("select id, m", "select m, id"), {}),
-        "dear": (dear.replace("distinct id", "distinct id as ID"), {}),
+        "expensive": (expensive.replace("distinct id", "distinct id as ID"), {}),
         "fewer": (changes["fewer"][0], {"liquid_clustered_by": "id"}),
     }
 
@@ -168,14 +168,16 @@ def test_skip_unchanged(project: Project) -> None:
             for name in changes
         }
 
-    write({"dear": (dear, {}), "same": (select, {})} | dict.fromkeys(changes, (select, {})))
+    write(
+        {"expensive": (expensive, {}), "same": (select, {})} | dict.fromkeys(changes, (select, {}))
+    )
     project.dbt("run")
     first = states()
     write({"same": (same, {})} | changes)
     project.dbt("run")
-    assert tables.versions(project, ("same", "dear")) == {"same": 0, "dear": 0}
-    # The next run of dear would drop what it had staged.
-    names = sorted(["dear", "same", *changes])
+    assert tables.versions(project, ("same", "expensive")) == {"same": 0, "expensive": 0}
+    # The next run of expensive would drop what it had staged.
+    names = sorted(["expensive", "same", *changes])
     assert sorted(tables.names(project)) == names
     second = states()
     assert [name for name in changes if first[name] == second[name]] == []
@@ -183,10 +185,10 @@ def test_skip_unchanged(project: Project) -> None:
     project.dbt("run")
     third = states()
     assert [name for name in changes if third[name] != second[name]] == ["fewer"]
-    assert tables.versions(project, ("same", "dear")) == {"same": 1, "dear": 1}
+    assert tables.versions(project, ("same", "expensive")) == {"same": 1, "expensive": 1}
     assert sorted(tables.names(project)) == names
-    project.dbt("run", "-s", "dear", "--full-refresh")
-    assert tables.version(project, "dear") == 2
+    project.dbt("run", "-s", "expensive", "--full-refresh")
+    assert tables.version(project, "expensive") == 2
     assert sorted(tables.names(project)) == names
 
 

@@ -223,7 +223,7 @@ def test_window(macros, type: str, low: str, high: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "dear"),
+    ("sql", "expensive"),
     [
         ("select * from a where id > 1", False),
         ("select * except (b) from a union all select * from c", False),
@@ -238,11 +238,11 @@ def test_window(macros, type: str, low: str, high: str) -> None:
         ("select random_id from a", False),
     ],
 )
-def test_is_dear(macros, sql: str, dear: bool) -> None:
-    assert macros(graph=SimpleNamespace(nodes={}))._is_dear(sql) is dear
+def test_is_expensive(macros, sql: str, expensive: bool) -> None:
+    assert macros(graph=SimpleNamespace(nodes={}))._is_expensive(sql) is expensive
 
 
-def test_is_dear_looks_through_views(macros) -> None:
+def test_is_expensive_looks_through_views(macros) -> None:
     nodes = {
         "a": SimpleNamespace(
             config=SimpleNamespace(materialized="view"),
@@ -256,9 +256,9 @@ def test_is_dear_looks_through_views(macros) -> None:
         ),
     }
     package = macros(graph=SimpleNamespace(nodes=nodes))
-    assert package._is_dear("select * from a", ["a"]) is True
+    assert package._is_expensive("select * from a", ["a"]) is True
     nodes["b"].config.materialized = "table"
-    assert package._is_dear("select * from a", ["a"]) is False
+    assert package._is_expensive("select * from a", ["a"]) is False
 
 
 COPIED = {**TARGET, "properties": {"delta.enableDeletionVectors": "false"}}
