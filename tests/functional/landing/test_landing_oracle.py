@@ -95,20 +95,20 @@ def cases(draw_: st.DrawFn) -> Case:
     taken = ("#", '"')
     names = [
         name
-        for name in source.sample(all_names(mapped=True), 6)
+        for name in source.sample(all_names(mapped=True), 8)
         if separator not in name and name.strip() and not name.startswith(taken)
     ]
-    columns = {name: source.choice(["string", *CELLS]) for name in names[: source.randint(1, 4)]}
+    columns = {name: source.choice(["string", *CELLS]) for name in names[: source.randint(1, 6)]}
     null = source.choice(NULLS)
 
     def cell(kind: str) -> str:
         if source.random() < 0.1:
             return null
-        if kind == "string" or source.random() < 0.05:
+        if kind == "string" or source.random() < 0.02:
             text = source.choice(TEXTS)
         else:
-            good = [text for text, value in CELLS[kind].items() if value is not None]
-            text = source.choice(good if source.random() < 0.8 else list(CELLS[kind]))
+            is_good = source.random() < 0.9
+            text = source.choice([t for t, v in CELLS[kind].items() if (v is not None) == is_good])
         if source.random() < 0.2 or (source.random() < 0.9 and _needs_quotes(text, separator)):
             return '"' + text.replace('"', '""') + '"'
         return text
@@ -122,7 +122,7 @@ def cases(draw_: st.DrawFn) -> Case:
     def file() -> bytes:
         end = source.choice(["\n", "\r\n"])
         header = separator.join(columns if source.random() < 0.95 else [*columns, "more"])
-        lines = [line() for _ in range(source.choice([0, 1, 3, 8]))]
+        lines = [line() for _ in range(source.choice([0, 1, 6, 24]))]
         if source.random() < 0.2:
             lines.insert(source.randint(0, len(lines)), source.choice(["", "  ", '"']))
         text = end.join([header, *lines]) + (end if source.random() < 0.7 else "")
