@@ -31,10 +31,10 @@
 #}
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
-        ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle'
-        ~ '|monotonically_increasing_id|current_timestamp|now'
+        ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle|tablesample'
+        ~ '|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp|reflect|java_method'
         ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b' -%}
-    {%- set text = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|'(?:[^'\\\\]|\\\\.)*'", ' ', sql) -%}
+    {%- set text = modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', sql) -%}
     {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
     {%- for id in upstream -%}
         {%- set node = graph.nodes.get(id) -%}
@@ -104,7 +104,10 @@ where __dbt_rank = 1
         }) -%}
     {%- endif -%}
     {%- if settings.strategy == 'replace_where' and settings.predicates -%}
-        {%- do dbt_delta._check_predicate(target, batch, settings) -%}
+        {%- do dbt_delta._check_predicate(target, batch, settings.predicates) -%}
+    {%- elif settings.strategy == 'microbatch' and dbt_delta._has_subquery(settings.predicates) -%}
+        {#- Without a subquery Delta looks itself. -#}
+        {%- do dbt_delta._check_predicate(target, batch, dbt_delta._window(target) + settings.predicates) -%}
     {%- endif -%}
     {{- return(batch) -}}
 {%- endmacro %}
@@ -121,16 +124,22 @@ where __dbt_rank = 1
     ) -%}
     {%- set after = dbt_delta._columns_after(written, target.columns, settings.on_schema_change) -%}
     {%- set columns = [] -%}
+    {%- set partitions = target.partitions | map('lower') | list -%}
+    {%- set evolves = settings.strategy == 'merge' and settings.schema_evolution -%}
     {%- for source in written -%}
         {%- set column = dbt_delta._column(after, source.name) -%}
-        {%- if settings.strategy == 'merge' and settings.schema_evolution -%}
+        {%- if evolves -%}
             {#- The MERGE itself brings new columns and fields into the table. -#}
-            {%- set column = {'name': (column or source).name, 'type': source.type} -%}
+            {%- set column = {
+                'name': (column or source).name, 'type': dbt_delta._evolved_type(source, target),
+            } -%}
         {%- endif -%}
         {%- if column is not none -%}
             {%- do columns.append({
                 'name': column.name, 'type': column.type,
                 'source': source.name, 'source_type': source.type,
+                'is_partition': column.name | lower in partitions,
+                'is_new': evolves and dbt_delta._column(target.columns, source.name) is none,
             }) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -142,6 +151,13 @@ where __dbt_rank = 1
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._check_layout_columns(target, columns, settings) -%}
+    {%- for name in settings.exclude_columns if settings.strategy == 'merge'
+        and dbt_delta._column(source_columns, name) is none and dbt_delta._column(target.columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "merge_exclude_columns names '" ~ name ~ "', which neither the model nor " ~ target.name
+            ~ ' has. The columns of the model are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
     {%- for name in settings.unique_key + (settings.update_columns if settings.strategy == 'merge' else [])
         if dbt_delta._column(columns, name) is none -%}
         {%- do dbt_delta._refuse(
@@ -154,6 +170,17 @@ where __dbt_rank = 1
         'source_columns': source_columns, 'columns': columns,
         'target_columns': after, 'changes': changes,
     }) -%}
+{%- endmacro %}
+
+{# The type of a column after a MERGE that evolves the schema: plain types stay, unless they may be widened. #}
+{% macro _evolved_type(source, target) -%}
+    {%- set found = dbt_delta._column(target.columns, source.name) -%}
+    {%- set widens = dbt_delta._has_property(target.properties, 'delta.enableTypeWidening', true) -%}
+    {{- return(
+        found.type if found is not none and dbt_delta._type_kind(found.type) == 'atomic'
+            and not (widens and dbt_delta._widens(found.type, source.type))
+        else source.type
+    ) -}}
 {%- endmacro %}
 
 {# Refuses a batch without a column that says where its rows belong, or which rows they replace. #}

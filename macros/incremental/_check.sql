@@ -38,7 +38,8 @@ from (
 {% macro _check_keys(target, batch, settings, found, is_build=false) -%}
     {%- set keys = settings.unique_key -%}
     {%- set refuse_duplicates = settings.duplicate_keys == 'error'
-        or (settings.strategy == 'merge' and settings.duplicate_keys is none and not is_build) -%}
+        or (settings.strategy == 'merge' and settings.duplicate_keys is none
+            and (not is_build or settings.delete_condition)) -%}
     {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
             target, batch, keys, found['null_rows'] | int, 'null keys',
@@ -66,20 +67,19 @@ from (
     {%- for name in settings.unique_key -%}
         {%- set column = dbt_delta._column(batch.columns, name) -%}
         {%- set key = dbt_delta._quoted(name) -%}
-        {%- set type = dbt_delta._stored_key_type(target, column, settings) if column is not none else none -%}
-        {%- if type is not none and dbt_delta._type_kind(type) == 'atomic'
-            and not dbt_delta._fits(column.source_type, type) -%}
-            {%- set stored = 'try_cast(' ~ key ~ ' as ' ~ type ~ ')' -%}
+        {%- if column is not none and not dbt_delta._fits(column.source_type, column.type) -%}
+            {%- set altered = dbt_delta._altered(key, column.source_type, column.type) -%}
+            {%- if altered -%}
+                {%- do losses.append({
+                    'count': dbt_delta._rows_where(altered),
+                    'problem': 'are ' ~ column.source_type ~ ' and another value as ' ~ column.type
+                        ~ ', the type in the table. Cast ' ~ name ~ ' in the model',
+                }) -%}
+            {%- endif -%}
             {%- do losses.append({
-                'count': dbt_delta._rows_where(
-                    'if(' ~ stored ~ ' is null, ' ~ key ~ ' is not null, not (' ~ stored ~ ' <=> ' ~ key ~ '))'
-                ),
-                'problem': 'are ' ~ column.source_type ~ ' and another value as ' ~ type ~ ', the type in the table. '
-                    ~ 'Cast ' ~ name ~ ' in the model',
-            }) -%}
-            {%- do losses.append({
-                'count': 'count(distinct ' ~ key ~ ') - count(distinct ' ~ stored ~ ')',
-                'problem': 'are ' ~ column.source_type ~ ' and the same value as another one as ' ~ type
+                'count': 'count(distinct ' ~ key ~ ') - count(distinct '
+                    ~ dbt_delta._stored(column) | replace('cast(', 'try_cast(', 1) ~ ')',
+                'problem': 'are ' ~ column.source_type ~ ' and the same value as another one as ' ~ column.type
                     ~ ', the type in the table. Cast ' ~ name ~ ' in the model',
             }) -%}
         {%- endif -%}
@@ -92,9 +92,9 @@ from (
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}
             {%- do losses.append({
-                'count': dbt_delta._rows_where(key ~ " = ''"),
-                'problem': 'are empty, and Delta stores an empty text in a partition column as NULL. '
-                    ~ 'Give them a text, or NULL',
+                'count': dbt_delta._rows_where(key ~ " in ('', '__HIVE_DEFAULT_PARTITION__')"),
+                'problem': 'are empty, and Delta stores an empty text in a partition column as NULL, as it does '
+                    ~ '__HIVE_DEFAULT_PARTITION__. Give them a text, or NULL',
             }) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -103,16 +103,6 @@ from (
 
 {% macro _rows_where(condition) -%}
     {{- return('coalesce(sum(case when ' ~ condition ~ ' then __dbt_rows end), 0)') -}}
-{%- endmacro %}
-
-{# The type that a key has in the table when the batch is written; a MERGE itself may widen it. #}
-{% macro _stored_key_type(target, column, settings) -%}
-    {%- set found = dbt_delta._column(target.columns, column.name) -%}
-    {%- if found is not none and settings.strategy == 'merge' and settings.schema_evolution
-        and not dbt_delta._has_property(target.properties, 'delta.enableTypeWidening', true) -%}
-        {{- return(found.type) -}}
-    {%- endif -%}
-    {{- return(column.type) -}}
 {%- endmacro %}
 
 {# Refuses keys that would not be found again. #}
@@ -154,9 +144,18 @@ from (
 
 {# Refuses a condition of the configuration that Spark cannot read, by the name of its config. #}
 {% macro _check_conditions(target, batch, settings) -%}
-    {#- A condition may name what a schema change is about to add. -#}
-    {%- if batch.changes or adapter.dbt_delta_problem is not defined -%}{{- return(none) -}}{%- endif -%}
-    {%- set of_table = target.name ~ dbt_delta._as_dest(settings) -%}
+    {%- if adapter.dbt_delta_problem is not defined -%}{{- return(none) -}}{%- endif -%}
+    {%- set of_table, added = target.name ~ dbt_delta._as_dest(settings), [] -%}
+    {%- for change in batch.changes if change.kind == 'add' -%}
+        {%- if change.path | length > 1 -%}{{- return(none) -}}{%- endif -%}
+        {%- do added.append(
+            'cast(null as ' ~ dbt_delta._stored_type(change.type) ~ ') as ' ~ dbt_delta._quoted(change.path[0])
+        ) -%}
+    {%- endfor -%}
+    {%- if added -%}
+        {#- A condition may name what a schema change is about to add. -#}
+        {%- set of_table = '(select *, ' ~ added | join(', ') ~ ' from ' ~ target.name ~ ')' ~ dbt_delta._as_dest(settings) -%}
+    {%- endif -%}
     {%- set of_both = of_table ~ ' cross join ' ~ batch.from ~ ' as ' ~ settings.source_alias -%}
     {%- set is_merge = settings.strategy == 'merge' -%}
     {%- for from, name, condition in [
@@ -165,10 +164,10 @@ from (
         (of_both, 'not_matched_condition', settings.not_matched_condition if is_merge else none),
         (of_table, 'not_matched_by_source_condition', settings.by_source_condition if is_merge else none),
         (
-            of_both if is_merge else of_table,
+            of_both if is_merge else batch.from ~ ' as batch' if settings.predicates_limit_batch
+                and settings.strategy == 'delete+insert' else of_table,
             'incremental_predicates',
-            dbt_delta._all_of(settings.predicates) if settings.strategy in dbt_delta._strategies()
-                and not (settings.strategy == 'delete+insert' and settings.predicates_limit_batch) else none,
+            dbt_delta._all_of(settings.predicates) if settings.strategy in dbt_delta._strategies() else none,
         ),
     ] if condition -%}
         {%- set problem = adapter.dbt_delta_problem(
@@ -184,12 +183,13 @@ from (
 {%- endmacro %}
 
 {# Refuses rows that a replace_where would write outside of what it replaces. #}
-{% macro _check_predicate(target, batch, settings) -%}
-    {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
+{% macro _check_predicate(target, batch, predicates) -%}
+    {%- set predicate = dbt_delta._all_of(predicates) -%}
     {%- set outside = run_query(
         'select count(*) as row_count, count_if(__dbt_inside is not true) as outside from (select ('
         ~ predicate ~ ') as __dbt_inside from ' ~ batch.from ~ ') as __dbt_batch'
     ).rows[0] -%}
+    {%- do batch.update({'rows': outside['row_count'] | int}) -%}
     {%- if outside['outside'] | int > 0 -%}
         {%- do dbt_delta._refuse_batch(
             batch,
@@ -201,19 +201,41 @@ from (
 {%- endmacro %}
 
 {#
-    Fails for a value that the table's column cannot hold while the table is as it was: where its
-    columns are to be changed first, the write itself would fail too late.
+    Refuses values that the table's columns would store as others, such as 1.5 in an int. Spark fails for what a
+    column cannot hold at all. Keys were looked at before.
 #}
-{% macro _check_values(batch) -%}
-    {%- set values = [] -%}
-    {%- for column in batch['columns'] if not dbt_delta._fits(column.source_type, column.type) -%}
-        {%- do values.append(dbt_delta._comparable(
-            'cast(' ~ dbt_delta._value(column) ~ ' as ' ~ column.type ~ ')', column.type
-        )) -%}
+{% macro _check_values(target, batch, settings) -%}
+    {%- set losses = [] -%}
+    {%- set keys = settings.unique_key | map('lower') | list if dbt_delta._checks_batch(settings) else [] -%}
+    {%- for column in batch['columns'] if column.name | lower not in keys
+        and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- set altered = dbt_delta._altered(dbt_delta._quoted(column.source), column.source_type, column.type) -%}
+        {%- if altered -%}{%- do losses.append(dict(column, altered=altered)) -%}{%- endif -%}
     {%- endfor -%}
-    {%- if values -%}
-        {%- do run_query('select max(xxhash64(' ~ values | join(', ') ~ ')) from ' ~ batch.from ~ ' as batch') -%}
-    {%- endif -%}
+    {%- if not losses or batch.rows == 0 -%}{{- return(none) -}}{%- endif -%}
+    {%- set found = run_query(dbt_delta.get_losses_sql(batch.from, losses)).rows[0] -%}
+    {%- for column in losses if found[2 * loop.index0] | int > 0 -%}
+        {%- do dbt_delta._refuse_batch(
+            batch,
+            'Column ' ~ column.source ~ ' of ' ~ found[2 * loop.index0] | int ~ ' rows of the batch for ' ~ target.name ~ ' is '
+            ~ column.source_type ~ ' and another value as ' ~ column.type ~ ', the type in the table, for example '
+            ~ found[2 * loop.index0 + 1] ~ '. Nothing was written. Cast the column in the model, '
+            ~ 'set on_schema_change: sync_all_columns where the type can be widened, or rebuild with --full-refresh.'
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# For each of some columns how many rows have a value that would be altered, and one of them. #}
+{% macro get_losses_sql(from, losses) -%}
+    {%- set counts = [] -%}
+    {%- for column in losses -%}
+        {%- do counts.append('count_if(' ~ column.altered ~ ')') -%}
+        {%- do counts.append(
+            'first(to_json(struct(' ~ dbt_delta._quoted(column.source) ~ '))) filter (where ' ~ column.altered ~ ')'
+        ) -%}
+    {%- endfor -%}
+select {{ counts | join(',\n    ') }}
+from {{ from }} as batch
 {%- endmacro %}
 
 {#
@@ -234,6 +256,7 @@ from (
         {%- set expression = existing.properties['delta.constraints.' ~ name] -%}
         {%- if expression is not none -%}{%- do checks.setdefault(name, expression) -%}{%- endif -%}
     {%- endfor -%}
+    {%- do checks.update(dbt_delta._column_checks(batch)) -%}
     {%- for column in batch.target_columns if dbt_delta._column(batch.columns, column.name) is none -%}
         {%- for name, expression in checks.items() | list if dbt_delta._mentions(expression, [column.name]) -%}
             {%- do checks.pop(name) -%}
@@ -244,6 +267,31 @@ from (
         '(select ' ~ dbt_delta._all_columns(batch, casts=true) | join(', ') ~ ' from ' ~ batch.from ~ ')',
         'the rows of the batch for ' ~ dbt_delta._named(existing.relation),
     ) -%}
+{%- endmacro %}
+
+{# What the columns of the table ask of a row, as far as a session tells, as constraints. #}
+{% macro _column_checks(batch) -%}
+    {%- set checks = {} -%}
+    {%- for column in batch.target_columns -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set sized = modules.re.match('(?:var)?char\\(([0-9]+)\\)', column.get('declared') or '') -%}
+        {%- if column.get('nullable') is false -%}
+            {%- do checks.update({dbt_delta._check_name('not_null', column.name): name ~ ' is not null'}) -%}
+        {%- endif -%}
+        {%- if sized -%}
+            {#- Spark cuts blanks that are too many. -#}
+            {%- do checks.update({
+                dbt_delta._check_name('length', column.name):
+                    name ~ ' is null or length(rtrim(' ~ name ~ ')) <= ' ~ sized.group(1),
+            }) -%}
+        {%- endif -%}
+        {%- if column.get('generation') -%}
+            {%- do checks.update({
+                dbt_delta._check_name('generated', column.name): name ~ ' <=> (' ~ column.generation ~ ')',
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(checks) -}}
 {%- endmacro %}
 
 {# Stops the model, and leaves nothing of its batch behind. #}

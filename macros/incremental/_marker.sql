@@ -16,14 +16,14 @@
 {%- endmacro %}
 
 {# What a batch is read from, with the marker. #}
-{% macro _marked(target, from, keys, marker) -%}
+{% macro _marked(target, batch, from, keys, marker) -%}
     {%- if not marker or not keys -%}{{- return(from) -}}{%- endif -%}
     {%- set names, is_null, same, has = [], [], [], [] -%}
-    {%- for key in keys -%}
-        {%- set key = dbt_delta._key(target, key) -%}
+    {%- for name in keys -%}
+        {%- set key = dbt_delta._key(target, name) -%}
         {%- do names.append(key ~ ' as key_' ~ loop.index) -%}
         {%- do is_null.append(key ~ ' is null') -%}
-        {%- do same.append('batch.' ~ key ~ ' <=> found.key_' ~ loop.index) -%}
+        {%- do same.append(dbt_delta._key_of_batch(target, batch, name, 'batch') ~ ' <=> found.key_' ~ loop.index) -%}
         {%- do has.append('batch.' ~ key ~ ' is not null') -%}
     {%- endfor -%}
 (

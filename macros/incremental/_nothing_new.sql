@@ -18,8 +18,19 @@
 {% macro _is_nothing(target, batch, settings) -%}
     {%- if dbt_delta._is_empty(batch, settings) -%}{{- return(true) -}}{%- endif -%}
     {%- if settings.strategy == 'merge' -%}{{- return(not dbt_delta._has_clause(batch, settings)) -}}{%- endif -%}
+    {%- if batch.rows == 0 and settings.strategy == 'replace_where' and dbt_delta._has_subquery(settings.predicates) -%}
+        {#- This one writes the rows to keep anew. -#}
+        {{- return(run_query(
+            'select 1 from ' ~ target.name ~ ' where ' ~ dbt_delta._all_of(settings.predicates) ~ ' limit 1'
+        ).rows | length == 0) -}}
+    {%- endif -%}
+    {%- if not settings.skip_unchanged -%}{{- return(false) -}}{%- endif -%}
+    {%- if settings.strategy == 'delete+insert' and settings.predicates_limit_batch and settings.predicates -%}
+        {%- set limited = 'select * from ' ~ batch.from ~ ' where ' ~ dbt_delta._all_of(settings.predicates) -%}
+        {%- set batch = dict(batch, **{'from': '(' ~ limited ~ ')'}) -%}
+    {%- endif -%}
     {%- set replaced = dbt_delta._replaced(target, batch, settings) -%}
-    {%- if not settings.skip_unchanged or replaced is none -%}{{- return(false) -}}{%- endif -%}
+    {%- if replaced is none -%}{{- return(false) -}}{%- endif -%}
     {{- return(run_query(
         dbt_delta.get_first_difference_sql(target, batch, replaced, dbt_delta._as_dest(settings))
     ).rows | length == 0) -}}
@@ -44,10 +55,15 @@
 #}
 {% macro _replaced(target, batch, settings) -%}
     {%- set dest = settings.target_alias -%}
-    {%- if settings.strategy == 'delete+insert' and not settings.predicates_limit_batch -%}
+    {%- for name in (target.clustering or target.partitions) if settings.strategy == 'insert_overwrite'
+        and dbt_delta._exact_path(batch.columns, name if target.partitions else name.split('.')) is none -%}
+        {#- Delta computes it. -#}
+        {{- return(none) -}}
+    {%- endfor -%}
+    {%- if settings.strategy == 'delete+insert' -%}
         {{- return([dbt_delta._all_of(
             [dbt_delta._is_in_batch(target, batch, settings.unique_key, dest)] + dbt_delta._bounds(batch, dest)
-            + settings.predicates
+            + ([] if settings.predicates_limit_batch else settings.predicates)
         )]) -}}
     {%- elif settings.strategy == 'insert_overwrite' and target.clustering -%}
         {{- return([dbt_delta._is_in_batch(target, batch, target.clustering, dest)]) -}}
@@ -75,14 +91,19 @@
 {% macro _is_in_batch(target, batch, keys, dest) -%}
     {%- set same = [] -%}
     {%- for key in keys -%}
-        {%- set column = dbt_delta._column(batch.columns, key) -%}
-        {%- set value = '__dbt_new.' ~ dbt_delta._key(target, key) -%}
-        {%- if column is not none and not dbt_delta._fits(column.source_type, column.type) -%}
-            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
-        {%- endif -%}
-        {%- do same.append(dest ~ '.' ~ dbt_delta._key(target, key) ~ ' <=> ' ~ value) -%}
+        {%- do same.append(
+            dest ~ '.' ~ dbt_delta._key(target, key) ~ ' <=> ' ~ dbt_delta._key_of_batch(target, batch, key, '__dbt_new')
+        ) -%}
     {%- endfor -%}
     {{- return('exists (select 1 from ' ~ batch.from ~ ' as __dbt_new where ' ~ same | join(' and ') ~ ')') -}}
+{%- endmacro %}
+
+{# A key, a column or the path of a field, of a row of the batch as the table stores it. #}
+{% macro _key_of_batch(target, batch, key, alias) -%}
+    {%- set column = dbt_delta._column(batch.columns, key) -%}
+    {{- return(
+        alias ~ '.' ~ dbt_delta._key(target, key) if column is none else dbt_delta._stored(column, alias)
+    ) -}}
 {%- endmacro %}
 
 {# The alias by which conditions name the table, but for those that Delta reads as an option. #}
@@ -93,7 +114,7 @@
 {# A row if the batch and the rows that it would replace are not the same, counting duplicates. #}
 {% macro get_first_difference_sql(target, batch, replaced=['true'], alias='') -%}
 {%- set compared, names = [], [] -%}
-{%- for column in batch.target_columns -%}
+{%- for column in dbt_delta._filled_columns(batch) -%}
     {%- do compared.append(
         dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' as c' ~ loop.index
     ) -%}

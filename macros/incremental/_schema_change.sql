@@ -71,7 +71,7 @@
     {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
         or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
     {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
-    {%- set texts = [] -%}
+    {%- set texts, feed_names = [], ('_change_type', '_commit_version', '_commit_timestamp') -%}
     {%- for change in changes -%}
         {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, target, layout) -%}
         {%- set problem, way_out = none, none -%}
@@ -93,6 +93,12 @@
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
             {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
                 ~ 'cast the column, or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'add' and not mapped and modules.re.search('[ ,;{}()\\n\\t=]', change.path[-1]) -%}
+            {%- set problem = 'Delta takes a name with a blank or one of ,;{}()= only with column mapping' -%}
+            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, or rename the column." -%}
+        {%- elif change.kind == 'add' and change.path | length == 1 and change.path[0] | lower in feed_names
+            and dbt_delta._will_have(target, layout, 'delta.enableChangeDataFeed', true) -%}
+            {%- set problem, way_out = 'it is a name of the change feed', 'Rename the column.' -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
             {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
         {%- elif change.kind == 'retype' and not dbt_delta._widens(change.was, change.type) -%}
@@ -172,13 +178,9 @@
     {%- for column in target_columns -%}
         {%- set source = dbt_delta._column(source_columns, column.name) -%}
         {%- if source is not none -%}
-            {%- do columns.append({
-                'name': column.name,
-                'type': dbt_delta._type_after(source.type, column.type, mode),
-                'default': column.get('default'),
-            }) -%}
+            {%- do columns.append(dict(column, type=dbt_delta._type_after(source.type, column.type, mode))) -%}
         {%- elif mode != 'sync_all_columns' or is_struct -%}
-            {%- do columns.append({'name': column.name, 'type': column.type, 'default': column.get('default')}) -%}
+            {%- do columns.append(column) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for column in source_columns if dbt_delta._column(target_columns, column.name) is none -%}

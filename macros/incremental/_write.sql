@@ -27,6 +27,17 @@
                 ~ dbt_delta._bare(target.relation) ~ "}'" if target.provider == 'parquet' else '') ~ '.'
         ) -%}
     {%- endif -%}
+    {%- if settings.strategy in ('merge', 'delete+insert') or (
+        settings.strategy == 'insert_overwrite' and target.clustering
+    ) -%}
+        {%- for column in target.columns if (column.get('declared') or '').startswith('char(') -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ column.name ~ ' of ' ~ target.name ~ ' is ' ~ column.declared ~ ': Delta cannot MERGE into a '
+                ~ 'table that has such a column. Nothing was changed. Rebuild it with --full-refresh, which makes it a '
+                ~ 'string, or use a strategy without MERGE: append or replace_where.'
+            ) -%}
+        {%- endfor -%}
+    {%- endif -%}
     {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
         {%- do dbt_delta._refuse(
             'Model cannot specify merge_update_columns and merge_exclude_columns. '

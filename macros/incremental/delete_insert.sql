@@ -39,7 +39,7 @@ using (
         {%- if marker %},
         __dbt_matchable
         {%- endif %}
-    from {{ dbt_delta._marked(target, batch.from, settings.unique_key, marker) }}
+    from {{ dbt_delta._marked(target, batch, batch.from, settings.unique_key, marker) }}
     {%- if settings.predicates_limit_batch and settings.predicates %}
     where {{ dbt_delta._all_of(settings.predicates) }}
     {%- endif %}

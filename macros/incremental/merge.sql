@@ -7,14 +7,18 @@
 {%- set on = same + ([source ~ '.__dbt_matchable'] if marker else []) + limits -%}
 {%- set names, values, updated, unchanged = [], [], [], [] -%}
 {%- for column in batch.columns -%}
-    {%- set value = dbt_delta._value(column, source) -%}
     {%- do names.append(dbt_delta._quoted(column.name)) -%}
-    {%- do values.append(value) -%}
+    {%- do values.append(dbt_delta._value(column, source)) -%}
     {%- if dbt_delta._is_updated(column.name, settings) -%}
-        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = ' ~ value) -%}
+        {%- set old = dest ~ '.' ~ dbt_delta._quoted(column.name) if not column.get('is_new') else none -%}
+        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = ' ~ dbt_delta._value(column, source, old)) -%}
+        {%- set new = dbt_delta._stored(column, source, old) -%}
         {%- do unchanged.append(
-            dbt_delta._comparable(dest ~ '.' ~ dbt_delta._quoted(column.name), column.type)
-            ~ ' <=> ' ~ dbt_delta._comparable(value, column.type)
+            new ~ ' is null' if old is none
+            else dbt_delta._comparable(old, column.type) ~ ' <=> ' ~ dbt_delta._comparable(new, column.type)
+                if not settings.schema_evolution
+                    or column.type == dbt_delta._column(batch.target_columns, column.name).type
+            else 'false'
         ) -%}
     {%- endif -%}
 {%- endfor -%}
@@ -29,7 +33,7 @@
 {%- set changes = '(' ~ updates ~ ') or (' ~ deletes ~ ')' if deletes else updates -%}
 merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
 using {{ dbt_delta._marked(
-    target, dbt_delta._merge_source(target, batch, settings, same + limits, changes), settings.unique_key, marker
+    target, batch, dbt_delta._merge_source(target, batch, settings, same + limits, changes), settings.unique_key, marker
 ) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
@@ -53,18 +57,16 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 
 {#
     A row of the target and one of the source have one key; NULL is a key like any other. A key of another type
-    is compared as it is stored: as the wider of both, two keys of the table may be one.
+    is compared as it is stored: as the wider of both, two keys of the table may be one, and Spark compares
+    structs by position.
 #}
 {% macro _same_keys(settings, columns) -%}
     {%- set same = [] -%}
     {%- for key in settings.unique_key -%}
-        {%- set value = settings.source_alias ~ '.' ~ dbt_delta._quoted(key) -%}
-        {%- set column = dbt_delta._column(columns, key) -%}
-        {%- if dbt_delta._type_kind(column.type) == 'atomic'
-            and not dbt_delta._fits(column.source_type, column.type) -%}
-            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
-        {%- endif -%}
-        {%- do same.append(settings.target_alias ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> ' ~ value) -%}
+        {%- do same.append(
+            settings.target_alias ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> '
+            ~ dbt_delta._stored(dbt_delta._column(columns, key), settings.source_alias)
+        ) -%}
     {%- endfor -%}
     {{- return(same) -}}
 {%- endmacro %}

@@ -3,7 +3,7 @@
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
 {%- if not predicate -%}
     {{ dbt_delta.get_append_sql(target, batch, settings) }}
-{%- elif modules.re.search('(?i)\\bselect\\b', predicate) -%}
+{%- elif dbt_delta._has_subquery(settings.predicates) -%}
     {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
         NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL.
         UNION takes the wider type of both sides, so that rows to keep would change: the batch is cast.
@@ -14,7 +14,7 @@ select
     {{ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') }}
 from {{ batch.from }}
 union all
-select {{ dbt_delta._quoted_list(batch.target_columns | map(attribute='name') | list) }}
+select {{ dbt_delta._quoted_list(dbt_delta._filled_columns(batch) | map(attribute='name') | list) }}
 from {{ target.name }}
 where ({{ predicate }}) is not true
 {%- else -%}
@@ -25,16 +25,26 @@ insert overwrite table {{ target.name }} with (
 {%- endif -%}
 {%- endmacro %}
 
-{# Refuses to write NULL for a column that may have a DEFAULT, where Spark does not tell. #}
+{#
+    Refuses to write NULL for a column that is an identity, or that may be computed by Delta or have a DEFAULT,
+    where Spark does not tell. Writers before version 4 computed none.
+#}
 {% macro _check_defaults(target, batch) -%}
-    {%- for column in target.columns if column.default is not defined
-        and dbt_delta._column(batch.columns, column.name) is none
-        and dbt_delta._has_property(target.properties, 'delta.feature.allowColumnDefaults', 'supported') -%}
-        {%- do dbt_delta._refuse_batch(
-            batch,
-            'The model gives no column ' ~ column.name ~ ', which may have a DEFAULT in ' ~ target.name
-            ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
-        ) -%}
+    {%- set may_compute = '4' <= target.properties.get('delta.minWriterVersion', '4') < '7' -%}
+    {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
+        if dbt_delta._has_property(target.properties, 'delta.feature.' ~ feature, 'supported') -%}
+        {%- set may_compute = true -%}
+    {%- endfor -%}
+    {%- for column in target.columns if dbt_delta._column(batch.columns, column.name) is none -%}
+        {%- set is_identity = column.get('is_generated') and not column.get('generation') -%}
+        {%- if is_identity or (may_compute and column.default is not defined) -%}
+            {%- do dbt_delta._refuse_batch(
+                batch,
+                'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
+                    else 'may have a DEFAULT or be computed') ~ ' in ' ~ target.name
+                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
+            ) -%}
+        {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
@@ -43,19 +53,23 @@ insert overwrite table {{ target.name }} with (
     call to nullable on unresolved object) where the condition is one on partition columns.
 #}
 {% macro _without_between(text) -%}
-    {%- set tokens = modules.re.findall("(?s)" ~ dbt_delta._opaque_tokens() ~ "|\\w+|\\s+|.", text) -%}
-    {%- set words, depths, at = [], [], namespace(depth=0, between=none) -%}
+    {%- set tokens = modules.re.findall("(?s)" ~ dbt_delta._opaque_tokens() ~ "|->|\\w+|\\s+|.", text) -%}
+    {%- set words, depths, at = [], [], namespace(depth=0, between=none, cases=[]) -%}
     {%- for token in tokens -%}
         {%- if token[:2] in ('--', '/*') -%}{%- do tokens.__setitem__(loop.index0, ' ') -%}{%- endif -%}
-        {%- if token == ')' -%}{%- set at.depth = at.depth - 1 -%}{%- endif -%}
         {%- do words.append(token | lower) -%}
+        {#- CASE .. END is a pair of brackets. A column may be called end. -#}
+        {%- set ends_case = words[-1] == 'end' and at.cases and at.cases[-1] == at.depth - 1 -%}
+        {%- if ends_case -%}{%- set at.cases = at.cases[:-1] -%}{%- endif -%}
+        {%- if token == ')' or ends_case -%}{%- set at.depth = at.depth - 1 -%}{%- endif -%}
         {%- do depths.append(at.depth) -%}
-        {%- if token == '(' -%}{%- set at.depth = at.depth + 1 -%}{%- endif -%}
+        {%- if words[-1] == 'case' -%}{%- set at.cases = at.cases + [at.depth] -%}{%- endif -%}
+        {%- if token == '(' or words[-1] == 'case' -%}{%- set at.depth = at.depth + 1 -%}{%- endif -%}
         {%- if at.between is none and words[-1] == 'between' -%}{%- set at.between = loop.index0 -%}{%- endif -%}
     {%- endfor -%}
     {%- if at.between is none -%}{{- return(text) -}}{%- endif -%}
     {%- set depth = depths[at.between] -%}
-    {%- set ends = ['and', 'or', 'not', 'case', 'when', 'then', 'else', 'end', ','] -%}
+    {%- set ends = ['and', 'or', 'not', 'when', 'then', 'else', ',', '->'] -%}
     {#- The operand reaches back to a keyword or to the parenthesis around it; NOT may stand behind it. -#}
     {%- set operand = namespace(begin=0, end=at.between, is_negated=false, is_seen=false) -%}
     {%- for n in range(at.between) -%}
@@ -76,6 +90,7 @@ insert overwrite table {{ target.name }} with (
     {%- if upper.begin is none -%}{{- return(text) -}}{%- endif -%}
     {%- set end = upper.end if upper.end is not none else words | length -%}
     {%- set value = (tokens[operand.begin:operand.end] | join).strip() -%}
+    {%- if not value -%}{{- return(text) -}}{%- endif -%}
     {%- set low = (tokens[at.between + 1:upper.begin - 1] | join).strip() -%}
     {%- set high = (tokens[upper.begin:end] | join).strip() -%}
     {%- set signs = ['<', 'or', '>'] if operand.is_negated else ['>=', 'and', '<='] -%}
@@ -85,6 +100,10 @@ insert overwrite table {{ target.name }} with (
     )) -}}
 {%- endmacro %}
 
+{% macro _has_subquery(predicates) -%}
+    {{- return('select' in dbt_delta._tokens(predicates | join(' '))) -}}
+{%- endmacro %}
+
 {% macro _all_of(predicates) -%}
     {{- return(
         predicates[0] if predicates | length == 1 else
@@ -92,10 +111,20 @@ insert overwrite table {{ target.name }} with (
     ) -}}
 {%- endmacro %}
 
-{# A value for every column of the target, its DEFAULT or NULL for those that the batch lacks. #}
+{# The columns of the target, without those that the batch lacks and Delta computes. #}
+{% macro _filled_columns(batch) -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.target_columns
+        if not column.get('is_generated') or dbt_delta._column(batch.columns, column.name) is not none -%}
+        {%- do columns.append(column) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{# A value for each of them, its DEFAULT or NULL for those that the batch lacks. #}
 {% macro _all_columns(batch, casts=false) -%}
     {%- set values = [] -%}
-    {%- for column in batch.target_columns -%}
+    {%- for column in dbt_delta._filled_columns(batch) -%}
         {%- set found = dbt_delta._column(batch.columns, column.name) -%}
         {%- set value = dbt_delta._value(found) if found is not none else column.get('default') or 'null' -%}
         {%- if found is none or (casts and found.source_type != column.type) -%}

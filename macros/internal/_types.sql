@@ -59,6 +59,16 @@
     {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}
 
+{# A type as Spark calls it, in lower case and without blanks: long is bigint, numeric(5, 2) decimal(5,2). #}
+{% macro _type_name(type) -%}
+    {%- set name = (type or '') | lower | replace(' ', '') -%}
+    {%- set head = name.split('(')[0] -%}
+    {{- return({
+        'integer': 'int', 'long': 'bigint', 'short': 'smallint', 'byte': 'tinyint', 'real': 'float',
+        'dec': 'decimal', 'numeric': 'decimal', 'timestamp_ltz': 'timestamp',
+    }.get(head, head) ~ name[head | length:]) -}}
+{%- endmacro %}
+
 {# struct, array, map or atomic #}
 {% macro _type_kind(type) -%}
     {%- for kind in ('struct', 'array', 'map') -%}
@@ -146,10 +156,54 @@
 {%- endmacro %}
 
 {#
-    An expression of one type as another that differs in nested fields: fields by name, missing
-    ones NULL, further ones left out. Plain types are left to the write, which casts safely.
+    Whether a value, or one in it, is another one once it is stored as another type; empty where none can be.
+    Fields that the other type lacks are no matter here. What Spark refuses to store is left to it.
 #}
-{% macro _conformed(expression, type, wanted, depth=0) -%}
+{% macro _altered(expression, type, wanted, depth=0) -%}
+    {%- set kind, parts, item = dbt_delta._type_kind(wanted), [], 'x' ~ depth -%}
+    {%- if type == wanted or kind != dbt_delta._type_kind(type) -%}{{- return('') -}}{%- endif -%}
+    {%- if kind == 'atomic' -%}{{- return(dbt_delta._altered_value(expression, type, wanted)) -}}{%- endif -%}
+    {%- if kind == 'struct' -%}
+        {%- set fields = dbt_delta._struct_fields(wanted) -%}
+        {%- for field in dbt_delta._struct_fields(type) if dbt_delta._column(fields, field.name) is not none -%}
+            {%- do parts.append(dbt_delta._altered(
+                expression ~ '.' ~ dbt_delta._quoted(field.name), field.type,
+                dbt_delta._column(fields, field.name).type, depth + 1
+            )) -%}
+        {%- endfor -%}
+        {{- return(parts | select | join(' or ')) -}}
+    {%- endif -%}
+    {%- set from, to = dbt_delta._type_parts(type), dbt_delta._type_parts(wanted) -%}
+    {%- for path in ([''] if kind == 'array' else ['.key', '.value']) -%}
+        {%- do parts.append(dbt_delta._altered(item ~ path, from[loop.index0], to[loop.index0], depth + 1)) -%}
+    {%- endfor -%}
+    {%- set altered = parts | select | join(' or ') -%}
+    {%- set items = expression if kind == 'array' else 'map_entries(' ~ expression ~ ')' -%}
+    {{- return('coalesce(exists(' ~ items ~ ', ' ~ item ~ ' -> ' ~ altered ~ '), false)' if altered else '') -}}
+{%- endmacro %}
+
+{# The same of a plain value: what comes back from the other type is not what went there. #}
+{% macro _altered_value(expression, type, wanted) -%}
+    {%- set number, time = '(tinyint|smallint|int|bigint|float|double|decimal)\\b', '(date|timestamp|timestamp_ntz)$' -%}
+    {%- set is_number = modules.re.match(number, type) and modules.re.match(number, wanted) -%}
+    {%- set is_time = modules.re.match(time, type) and modules.re.match(time, wanted) -%}
+    {%- if dbt_delta._fits(type, wanted) -%}{{- return('') -}}{%- endif -%}
+    {%- if type == 'string' -%}{{- return(dbt_delta._misfit(expression, wanted)) -}}{%- endif -%}
+    {%- if not is_number and not is_time -%}{{- return('') -}}{%- endif -%}
+    {%- set stored = 'try_cast(' ~ expression ~ ' as ' ~ wanted ~ ')' -%}
+    {%- if (type, wanted) == ('double', 'float') -%}
+        {#- 0.1 is another number as float, and the same digits. -#}
+        {{- return('not (cast(' ~ stored ~ ' as string) <=> cast(' ~ expression ~ ' as string))') -}}
+    {%- endif -%}
+    {{- return('not (try_cast(' ~ stored ~ ' as ' ~ type ~ ') <=> ' ~ expression ~ ')') -}}
+{%- endmacro %}
+
+{#
+    An expression of one type as another that differs in nested fields: fields by name, missing
+    ones those of `kept`, a struct of the wanted type, or NULL; further ones left out. Plain types are left to
+    the write, which casts safely.
+#}
+{% macro _conformed(expression, type, wanted, depth=0, kept=none) -%}
     {%- set kind = dbt_delta._type_kind(wanted) -%}
     {%- if type | lower == wanted | lower or (depth == 0 and kind == 'atomic') -%}
         {{- return(expression) -}}
@@ -160,11 +214,12 @@
         {%- set parts = [] -%}
         {%- for field in dbt_delta._struct_fields(wanted) -%}
             {%- set match = dbt_delta._column(found, field.name) -%}
+            {%- set old = kept ~ '.' ~ dbt_delta._quoted(field.name) if kept else none -%}
             {%- if match is none -%}
-                {%- set value = 'cast(null as ' ~ field.type ~ ')' -%}
+                {%- set value = old or 'cast(null as ' ~ field.type ~ ')' -%}
             {%- else -%}
                 {%- set value = dbt_delta._conformed(
-                    expression ~ '.' ~ dbt_delta._quoted(match.name), match.type, field.type, depth + 1
+                    expression ~ '.' ~ dbt_delta._quoted(match.name), match.type, field.type, depth + 1, old
                 ) -%}
             {%- endif -%}
             {%- do parts.append(dbt_delta._literal(field.name) ~ ', ' ~ value) -%}
@@ -198,7 +253,8 @@
     {%- if 'map<' not in type and 'variant' not in type -%}
         {{- return(expression) -}}
     {%- elif kind == 'atomic' -%}
-        {{- return('to_json(' ~ expression ~ ')') -}}
+        {#- A text and a date may have one JSON. -#}
+        {{- return("concat(schema_of_variant(" ~ expression ~ "), ' ', to_json(" ~ expression ~ '))') -}}
     {%- elif kind == 'struct' -%}
         {%- set parts = [] -%}
         {%- for field in dbt_delta._struct_fields(type) -%}

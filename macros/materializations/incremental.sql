@@ -9,7 +9,7 @@
 
 {% macro build_incremental() -%}
     {%- set settings = dbt_delta._incremental_settings() -%}
-    {%- if config.get('file_format', 'delta') != 'delta' -%}
+    {%- if dbt_delta._format() != 'delta' -%}
         {{- return(dbt.materialization_incremental_spark()) -}}
     {%- endif -%}
     {%- set layout = dbt_delta._layout(this) -%}
@@ -37,7 +37,8 @@
     {%- do layout.update({'defaults': dbt_delta._default_properties(settings, layout)}) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
-    {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error' -%}
+    {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error'
+        or (settings.delete_condition and settings.duplicate_keys is none) -%}
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}
         {%- set name = dbt_delta._named(staging) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
@@ -75,9 +76,14 @@
     {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set batch = dbt_delta._stage(target, sql, settings, promised, bounded, is_altered) -%}
+    {%- if settings.strategy in dbt_delta._strategies() -%}
+        {%- do dbt_delta._check_values(target, batch, settings) -%}
+    {%- endif -%}
+    {%- if promised is not none and target.clustering -%}
+        {%- do dbt_delta._name_layout({'partitions': [], 'clustering': target.clustering}, batch.target_columns) -%}
+    {%- endif -%}
     {%- if batch.changes or is_altered -%}
         {#- A run that fails leaves the table as it was: what can fail comes first, what destroys comes last. -#}
-        {%- do dbt_delta._check_values(batch) -%}
         {%- do dbt_delta._check_constraints(existing, batch, settings, promised) -%}
     {%- endif -%}
     {#- A strategy of the user's own may write columns by their positions. -#}

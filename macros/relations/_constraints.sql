@@ -36,11 +36,11 @@
     {#- CREATE TABLE AS makes a string of them, of any length. -#}
     {%- for column in model.columns.values() if config.get('contract', {}).enforced is true -%}
         {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
-        {%- set sized = modules.re.fullmatch('(?:var)?char\\(([0-9]+)\\)', type) -%}
+        {%- set sized = modules.re.fullmatch('(?:var)?char(?:acter)?\\(([0-9]+)\\)', type) -%}
         {%- if sized -%}
             {%- do dbt_delta._add_check(
                 checks, none, dbt_delta._check_name('length', column.name),
-                'length(' ~ dbt_delta._quoted(column.name) ~ ') <= ' ~ sized.group(1),
+                dbt_delta._quoted(column.name) ~ ' is null or length(' ~ dbt_delta._quoted(column.name) ~ ') <= ' ~ sized.group(1),
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -60,7 +60,14 @@
 {% macro _custom_check(constraint) -%}
     {%- set found = modules.re.fullmatch('(?is)\\s*check\\s*\\((.*)\\)\\s*', constraint.expression or '')
         if constraint.type == 'custom' else none -%}
-    {{- return(found.group(1) | trim if found else none) -}}
+    {%- if not found -%}{{- return(none) -}}{%- endif -%}
+    {%- set at = namespace(depth=0, is_whole=true) -%}
+    {%- for token in dbt_delta._tokens(found.group(1)) if token in ('(', ')') -%}
+        {%- set at.depth = at.depth + (1 if token == '(' else -1) -%}
+        {%- if at.depth < 0 -%}{%- set at.is_whole = false -%}{%- endif -%}
+    {%- endfor -%}
+    {#- (a) and (b) is not one pair of brackets. -#}
+    {{- return(found.group(1) | trim if at.is_whole else '(' ~ found.group(1) | trim ~ ')') -}}
 {%- endmacro %}
 
 {% macro _has_constraints() -%}

@@ -37,12 +37,29 @@
     {%- set columns = dbt_delta._columns_of(sql, layout.checks) -%}
     {%- do dbt_delta._name_layout(layout, columns) -%}
     {%- do dbt_delta._fit_comments(layout, columns | map(attribute='name') | list) -%}
+    {%- if layout.format == 'delta' -%}
+        {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
+    {%- endif -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
     {%- set view = dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented') -%}
     {%- do run_query(dbt_delta.get_create_view_sql(
         view, sql, columns, {'column_comments': layout.column_comments}, temporary=true
     )) -%}
     {{- return('select * from ' ~ view) -}}
+{%- endmacro %}
+
+{# A SELECT that fails for a text that a partition column cannot hold. #}
+{% macro get_guarded_sql(sql, columns, partitions) -%}
+    {%- set values, texts = [], [] -%}
+    {%- for column in columns -%}
+        {%- set value = dbt_delta._quoted(column.name) -%}
+        {%- if column.name in partitions and column.type == 'string' -%}
+            {%- do texts.append(column.name) -%}
+            {%- set value = dbt_delta.get_partition_text_sql(value, column.name) ~ ' as ' ~ value -%}
+        {%- endif -%}
+        {%- do values.append(value) -%}
+    {%- endfor -%}
+    {{- return('select ' ~ values | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as batch\n' if texts else sql) -}}
 {%- endmacro %}
 
 {#

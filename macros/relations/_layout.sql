@@ -47,7 +47,7 @@
 {%- endmacro %}
 
 {% macro _format() -%}
-    {{- return(config.get('file_format') or 'delta') -}}
+    {{- return((config.get('file_format') or 'delta') | lower) -}}
 {%- endmacro %}
 
 {# Comments that persist_docs asks for: {comment, column_comments}. #}
@@ -111,7 +111,12 @@
     {%- for key, value in given.items() if not key.startswith('delta.constraints.') -%}
         {%- set name = key[6:] if format == 'delta' and key.lower().startswith('delta.') else none -%}
         {%- set known = dbt_delta._known_property(name) if name is not none else none -%}
-        {%- if name is none -%}
+        {%- if key | lower in ('comment', 'owner', 'provider', 'location', 'external', 'is_managed_location') -%}
+            {%- do dbt_delta._refuse(
+                "tblproperties has '" ~ key ~ "', which Spark keeps for itself. "
+                ~ ('Use description with persist_docs.' if key | lower == 'comment' else 'Remove it.')
+            ) -%}
+        {%- elif name is none -%}
             {%- do properties.update({key: value}) -%}
         {%- elif known is not none -%}
             {%- do properties.update({'delta.' ~ known: value}) -%}

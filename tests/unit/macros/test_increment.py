@@ -1,5 +1,6 @@
 """Whole runs of an incremental model: what they send, in which order, and what they refuse."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -179,10 +180,15 @@ def test_a_strategy_of_the_users_own_writes_to_the_columns_that_stay(macros) -> 
 
 def test_values_are_tried_before_the_table_is_altered(macros) -> None:
     session = Session(TABLE, {"id": "bigint", "n": "int"})
-    build(macros, session, unique_key="id", on_schema_change="append_new_columns")
-    tried = f"select max(xxhash64(cast(`id` as int))) from {STAGING} as batch"
-    added = "alter table `s`.`t` add columns (`n` int)"
-    assert session.sent.index(tried) < session.sent.index(added)
+    tried = "select count_if(not (try_cast(try_cast(`id` as int) as bigint) <=> `id`))"
+    session.answers[tried] = [(1, '{"id":99}')]
+    said = (
+        "Column id of 1 rows of the batch for `s`.`t` is bigint and another value as int, "
+        'the type in the table, for example {"id":99}. Nothing was written.'
+    )
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        build(macros, session, incremental_strategy="append", on_schema_change="append_new_columns")
+    assert [sql for sql in session.written() if STAGING not in sql] == []
 
 
 @pytest.mark.parametrize("config", [{}, {"tblproperties": {"a": "1"}}])

@@ -292,10 +292,10 @@ def test_marker(
 
 
 def test_marked_asks_the_target_for_null_keys_only(macros) -> None:
-    found = flat(load(macros)._marked(TARGET, "`batch`", ["id", "day"], "nulls"))
+    found = flat(load(macros)._marked(TARGET, batch(), "`batch`", ["id", "day"], "nulls"))
     assert "where `id` is null or `day` is null" in found
     assert "on batch.`id` <=> found.key_1 and batch.`day` <=> found.key_2" in found
-    assert load(macros)._marked(TARGET, "`batch`", ["id"], None) == "`batch`"
+    assert load(macros)._marked(TARGET, batch(), "`batch`", ["id"], None) == "`batch`"
 
 
 @pytest.mark.parametrize(
@@ -533,6 +533,16 @@ def test_a_column_without_a_type_is_stored_as_text(
         ("`a b` NOT Between f(1, 2) and 2 or x", " (`a b` < f(1, 2) or `a b` > 2) or x"),
         ("a between 1 -- low\nand 2", " (a >= 1 and a <= 2) "),
         ("x = 'a between 1 and 2'", "x = 'a between 1 and 2'"),
+        (
+            "case when a > 1 then 0 else a end between 1 and 5",
+            " (case when a > 1 then 0 else a end >= 1 and case when a > 1 then 0 else a end <= 5) ",
+        ),
+        ("a between case when b then 1 end and 2", " (a >= case when b then 1 end and a <= 2) "),
+        ("end between 1 and 2 and `case` = 1", " (end >= 1 and end <= 2) and `case` = 1"),
+        (
+            "exists(a, x -> x between 1 and 2) or b",
+            "exists(a, x -> (x >= 1 and x <= 2) ) or b",
+        ),
     ],
 )
 def test_between(macros, condition: str, same: str) -> None:
