@@ -59,6 +59,16 @@
     {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}
 
+{# A type as Spark calls it, in lower case and without blanks: long is bigint, numeric(5, 2) decimal(5,2). #}
+{% macro _type_name(type) -%}
+    {%- set name = (type or '') | lower | replace(' ', '') -%}
+    {%- set head = name.split('(')[0] -%}
+    {{- return({
+        'integer': 'int', 'long': 'bigint', 'short': 'smallint', 'byte': 'tinyint', 'real': 'float',
+        'dec': 'decimal', 'numeric': 'decimal', 'timestamp_ltz': 'timestamp',
+    }.get(head, head) ~ name[head | length:]) -}}
+{%- endmacro %}
+
 {# struct, array, map or atomic #}
 {% macro _type_kind(type) -%}
     {%- for kind in ('struct', 'array', 'map') -%}

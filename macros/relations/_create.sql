@@ -17,6 +17,7 @@
     {%- call dbt_delta._tagging(tag) -%}
         {%- call statement('main') -%}{{ create }}{%- endcall -%}
     {%- endcall -%}
+    {%- if source != sql -%}{%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}{%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
@@ -38,11 +39,15 @@
     {%- do dbt_delta._name_layout(layout, columns) -%}
     {%- do dbt_delta._fit_comments(layout, columns | map(attribute='name') | list) -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
-    {%- set view = dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented') -%}
+    {%- set view = dbt_delta._documented_view() -%}
     {%- do run_query(dbt_delta.get_create_view_sql(
         view, sql, columns, {'column_comments': layout.column_comments}, temporary=true
     )) -%}
     {{- return('select * from ' ~ view) -}}
+{%- endmacro %}
+
+{% macro _documented_view() -%}
+    {{- return(dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented')) -}}
 {%- endmacro %}
 
 {#

@@ -1,0 +1,93 @@
+{#
+    Whether a text is no value of a type as it stands: the cast fails, or leaves something out or adds it.
+    Spark rounds decimals and floating-point numbers, cuts what follows a date, completes `2024` and
+    `10:00:00` with the first or the present day, drops a time zone, moves an hour that a time zone skips, and
+    takes 1d and 0x1p3 for numbers. Blanks around are no part of a value. Empty for types that any text has.
+#}
+{% macro _misfit(text, type) -%}
+    {%- set name = dbt_delta._type_name(type) -%}
+    {%- set kind, sizes = name.split('(')[0], modules.re.findall('\\d+', name) -%}
+    {%- if kind in ('string', 'binary', 'variant') or kind.startswith('stringcollate') -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- if kind in ('varchar', 'char', 'character') and sizes -%}
+        {{- return('length(' ~ text ~ ') > ' ~ sizes[0]) -}}
+    {%- endif -%}
+    {%- set value = 'try_cast(' ~ text ~ ' as ' ~ type ~ ')' -%}
+    {%- set reasons = [] -%}
+    {%- set pattern = dbt_delta._written(kind) -%}
+    {%- if pattern is not none -%}
+        {%- do reasons.append(text ~ ' not rlike ' ~ dbt_delta._literal('^\\s*(' ~ pattern ~ ')\\s*$')) -%}
+    {%- endif -%}
+    {%- do reasons.append(value ~ ' is null') -%}
+    {%- if kind == 'decimal' -%}
+        {%- do reasons.append(dbt_delta._scale_of(text) ~ ' > ' ~ (sizes[1] if sizes | length == 2 else 0)) -%}
+    {%- elif kind in ('float', 'double') -%}
+        {%- do reasons.append(dbt_delta._loses_digits(text, value, kind)) -%}
+    {%- elif kind in ('date', 'timestamp', 'timestamp_ntz') -%}
+        {%- do reasons.append('year(' ~ value ~ ') not between 1 and 9999') -%}
+    {%- endif -%}
+    {%- if kind == 'timestamp' -%}
+        {%- do reasons.append(
+            text ~ ' not rlike ' ~ dbt_delta._literal(':.*(Z|UTC|GMT|[+-][0-9:]+)\\s*$') ~ ' and not (cast(' ~ value
+            ~ ' as timestamp_ntz) <=> try_cast(' ~ text ~ ' as timestamp_ntz))'
+        ) -%}
+    {%- elif kind.startswith('interval') -%}
+        {%- do reasons.append(text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'") -%}
+    {%- endif -%}
+    {{- return(text ~ ' is not null and (' ~ reasons | join(' or ') ~ ')') -}}
+{%- endmacro %}
+
+{# A pattern of how values of a type are written, in Java's words; none where the cast alone decides. #}
+{% macro _written(kind) -%}
+    {%- set number = '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?' -%}
+    {%- set day = '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}' -%}
+    {%- set time = '[ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{0,6}0*)?)?' -%}
+    {%- set whole = '[+-]?[0-9]+' -%}
+    {{- return({
+        'tinyint': whole, 'smallint': whole, 'int': whole, 'bigint': whole,
+        'decimal': number,
+        'float': number ~ '|(?i)[+-]?(nan|inf|infinity)',
+        'double': number ~ '|(?i)[+-]?(nan|inf|infinity)',
+        'boolean': '(?i)(true|t|yes|y|1|false|f|no|n|0)',
+        'date': day ~ '([ T]0{1,2}:0{1,2}(:0{1,2}([.]0*)?)?)?',
+        'timestamp_ntz': day ~ '(' ~ time ~ ')?',
+        'timestamp': day ~ '(' ~ time ~ '( ?(Z|UTC|GMT|[+-][0-9]{1,2}(:?[0-9]{2})?))?)?',
+    }.get(kind)) -}}
+{%- endmacro %}
+
+{# The digits of a number as text, without those of its exponent. #}
+{% macro _digits_of(text) -%}
+    {{- return("regexp_replace(" ~ text ~ ", '[eE].*|[^0-9]', '')") -}}
+{%- endmacro %}
+
+{# How many decimal places a number has, written as 1.20 or 12e-1; NULL for a zero. #}
+{% macro _scale_of(text) -%}
+    {%- set digits = dbt_delta._digits_of(text) -%}
+    {{- return(
+        'if(' ~ digits ~ " rlike '[1-9]', length(regexp_extract(" ~ text ~ ", '[.]([0-9]*)', 1))"
+        ~ ' - length(regexp_extract(' ~ digits ~ ", '(0*)$', 1))"
+        ~ ' - coalesce(try_cast(regexp_extract(' ~ text ~ ", '[eE]([+-]?[0-9]+)', 1) as int), 0), null)"
+    ) -}}
+{%- endmacro %}
+
+{#
+    Whether a floating-point number has not the digits that were written. It has any 15 (float: 6) of them
+    where it is no subnormal one; of more, those that it shows, rounded to as many as were written.
+#}
+{% macro _loses_digits(text, value, kind) -%}
+    {%- set written, shown = [], [] -%}
+    {%- for found, number in ((written, text), (shown, 'cast(' ~ value ~ ' as string)')) -%}
+        {%- do found.append('regexp_replace(' ~ dbt_delta._digits_of(number) ~ ", '^0+|0+$', '')") -%}
+    {%- endfor -%}
+    {%- set written, shown = written[0], shown[0] -%}
+    {%- set certain, smallest = (6, '1.17549435E-38') if kind == 'float' else (15, '2.2250738585072014E-308') -%}
+    {%- set distance = 'abs(cast(concat(\'0.\', ' ~ written ~ ') as decimal(27,26)) - cast(concat(\'0.\', '
+        ~ shown ~ ') as decimal(27,26)))' -%}
+    {{- return(
+        written ~ " <> '' and (" ~ value ~ ' = 0 or abs(' ~ value ~ ") = double('infinity')"
+        ~ ' or (length(' ~ written ~ ') > ' ~ certain ~ ' or abs(' ~ value ~ ') < double(\'' ~ smallest ~ "'))"
+        ~ ' and (length(' ~ written ~ ') > 25 or 2 * ' ~ distance
+        ~ " > cast(concat('1e-', length(" ~ written ~ ')) as decimal(27,26))))'
+    ) -}}
+{%- endmacro %}
