@@ -1,7 +1,7 @@
 {#
     Two texts for FROM as they are compared: {before, after, columns, keys, schema, rows}. Columns are
-    those that both have, by name, and are not excluded: {name, type, before, after, tolerance}, the
-    latter two the types there; `schema` lists the changes of columns. `rows` says where rows that may
+    those that both have, by name, and are not excluded: {name, type, before, after, tolerance}, before and
+    after being the types there; `schema` lists the changes of columns. `rows` says where rows that may
     differ are found: in all, in certain files, in a change feed, or nowhere.
 #}
 {% macro _comparison(before, after, unique_key, exclude_columns, tolerance, rows={'kind': 'all'}) -%}
@@ -39,12 +39,18 @@
     {%- endfor -%}
     {%- set key_columns = [] -%}
     {%- for key in keys -%}{%- do key_columns.append(dbt_delta._column(columns, key)) -%}{%- endfor -%}
-    {%- set usable = rows.kind != 'feed' or dbt_delta._has_columns(rows.text, columns) -%}
+    {%- set usable = dbt_delta._has_columns(rows.text, columns) if rows.kind == 'feed'
+        else rows.kind != 'files' or not dbt_delta._hides_files(before_columns + after_columns) -%}
     {{- return({
         'before': before, 'after': after, 'columns': columns, 'keys': key_columns,
         'schema': dbt_delta._column_changes(compared_after, compared_before),
         'rows': rows if usable else {'kind': 'all'},
     }) -}}
+{%- endmacro %}
+
+{# Whether a column takes the name by which Spark tells a row's file. #}
+{% macro _hides_files(columns) -%}
+    {{- return(dbt_delta._column(columns, '_metadata') is not none) -}}
 {%- endmacro %}
 
 {% macro _known_columns(argument, names, columns) -%}
@@ -106,14 +112,21 @@
     {{- return('string') -}}
 {%- endmacro %}
 
-{# A column of one type as the type by which it is compared. #}
-{% macro _as_compared(column, type) -%}
-    {%- set name = dbt_delta._quoted(column.name) -%}
+{#
+    A column of one type as the type by which it is compared. One that was called otherwise has a `former`
+    name before; of one that was not there, the type is none.
+#}
+{% macro _as_compared(column, type, name=none) -%}
+    {%- set name = dbt_delta._quoted(name or column.name) -%}
+    {%- if type is none -%}{{- return('cast(null as ' ~ column.type ~ ')') -}}{%- endif -%}
     {%- if type == column.type -%}{{- return(name) -}}{%- endif -%}
     {%- if column.type == 'string' and (dbt_delta._type_kind(type) != 'atomic' or type == 'variant') -%}
         {{- return('to_json(' ~ dbt_delta._comparable(name, type) ~ ')') -}}
     {%- endif -%}
-    {{- return('cast(' ~ name ~ ' as ' ~ column.type ~ ')') -}}
+    {{- return(
+        'cast(' ~ name ~ ' as ' ~ column.type ~ ')' if dbt_delta._type_kind(column.type) == 'atomic'
+        else dbt_delta._conformed(name, type, column.type)
+    ) -}}
 {%- endmacro %}
 
 {# All rows that may differ: __dbt_c1 .. are the columns, __dbt_n is 1 of a row after, -1 of one before. #}
@@ -136,7 +149,9 @@ distribute by {{ dbt_delta._key_groups(comparison) | join(', ') }}
 {%- for side, sign in (('after', 1), ('before', -1)) -%}
 {%- set columns = [] -%}
 {%- for column in comparison.columns -%}
-    {%- do columns.append(dbt_delta._as_compared(column, column[side]) ~ ' as __dbt_c' ~ loop.index) -%}
+    {%- do columns.append(
+        dbt_delta._as_compared(column, column[side], column.get('former') if side == 'before' else none) ~ ' as __dbt_c' ~ loop.index
+    ) -%}
 {%- endfor -%}
 select
     {{ columns | join(', ') }},

@@ -49,7 +49,7 @@
         'before_name': 'version ' ~ sides.from_version,
         'after_name': 'version ' ~ sides.to_version,
     }) -%}
-    {{- return(dbt_delta._diff_report(sides, dbt_delta._node_of(relation), options)) -}}
+    {{- return(dbt_delta._diff_report(sides, [relation], options)) -}}
 {%- endmacro %}
 
 {% macro _relation_to_diff(name) -%}
@@ -62,11 +62,10 @@
 
 {% macro _diff_of_relations(a, b, options) -%}
     {%- set names = [dbt_delta._bare(a), dbt_delta._bare(b)] -%}
-    {%- set node = dbt_delta._node_of(b) or dbt_delta._node_of(a) -%}
     {{- return(dbt_delta._diff_report({
         'before': dbt_delta._named(a), 'after': dbt_delta._named(b), 'rows': {'kind': 'all'},
         'name': names[1], 'before_name': names[0], 'after_name': names[1],
-    }, node, options)) -}}
+    }, [b, a], options)) -}}
 {%- endmacro %}
 
 {#
@@ -111,11 +110,16 @@
 {%- endmacro %}
 
 {#
-    Everything that an output shows of one comparison. Its rows are found once and kept in Spark's
-    cache until they are counted.
+    Everything that an output shows of one comparison of these relations. Its rows are found once and kept in
+    Spark's cache until they are counted.
 #}
-{% macro _diff_report(sides, node, options) -%}
-    {%- set key = options.unique_key -%}
+{% macro _diff_report(sides, relations, options) -%}
+    {%- set key, masked, nodes = options.unique_key, [], [] -%}
+    {%- for relation in relations -%}
+        {%- do masked.extend(dbt_delta._masked_columns(relation)) -%}
+        {%- do nodes.append(dbt_delta._node_of(relation)) -%}
+    {%- endfor -%}
+    {%- set node = nodes | select | first | default(none) -%}
     {%- if key is none and node is not none -%}
         {#- An expression is no column to pair by. -#}
         {%- set key = dbt_delta._names(node.config.get('unique_key')) -%}
@@ -148,7 +152,7 @@
             {%- endif -%}
         {%- endfor -%}
         {%- for row in run_query(dbt_delta._diff_samples_sql(
-            cache, comparison, dbt_delta._masked_columns(node), options.limit
+            cache, comparison, masked, options.limit
         )).rows -%}
             {%- do report.samples.append({
                 'kind': row['kind'],
@@ -180,16 +184,11 @@ order by column nulls first, kind
 
 {# The first rows of each kind, by their content; values of masked columns are stars. #}
 {% macro _diff_samples_sql(cache, comparison, masked, limit) -%}
-{%- set options = "map('ignoreNullFields', 'false')" -%}
 {%- set shown = {'_before': [], '_after': []} -%}
 {%- set orders = [] -%}
 {%- for column in comparison.columns -%}
     {%- for side, fields in shown.items() -%}
-        {%- set value = side ~ '.' ~ dbt_delta._quoted(column.name) -%}
-        {%- if column.name | lower in masked -%}
-            {%- set value = "if(" ~ value ~ " is null, null, '***')" -%}
-        {%- endif -%}
-        {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ value) -%}
+        {%- do fields.append({'name': column.name, 'value': side ~ '.' ~ dbt_delta._quoted(column.name)}) -%}
     {%- endfor -%}
 {%- endfor -%}
 {%- for column in comparison['keys'] or comparison.columns -%}
@@ -202,7 +201,7 @@ select
     _diff as kind,
     array_join(_changed_columns, '\n') as columns,
     {%- for side, fields in shown.items() %}
-    if({{ side }} is null, null, to_json(named_struct({{ fields | join(', ') }}), {{ options }})) as {{ side[1:] }},
+    if({{ side }} is null, null, {{ dbt_delta._shown_json(fields, masked) }}) as {{ side[1:] }},
     {%- endfor %}
     place
 from (
@@ -211,17 +210,6 @@ from (
 ) as placed
 where place <= {{ limit }}
 order by kind, place
-{%- endmacro %}
-
-{# Columns that a node's YAML marks with `meta: {pii: true}`, in lower case. #}
-{% macro _masked_columns(node) -%}
-    {%- set masked = [] -%}
-    {%- for name, column in (node.columns if node else {}).items() -%}
-        {%- if (column.meta or {}).get('pii') or (column.get('config', {}).get('meta') or {}).get('pii') -%}
-            {%- do masked.append(name | lower) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{- return(masked) -}}
 {%- endmacro %}
 
 {# Stops with an error where a condition over the counts holds for one of the reports. #}

@@ -26,26 +26,47 @@
     {%- for version in (from, to) | unique -%}
         {%- do dbt_delta._reach(relation, version, commits, macro) -%}
     {%- endfor -%}
-    {%- set sides = {
+    {%- if dbt_delta._reuses_names(commits, low, high) -%}
+        {%- set rows = {'kind': 'all'} -%}
+    {%- elif not dbt_delta._move_rows(commits, low, high) -%}
+        {%- set rows = {'kind': 'none'} -%}
+    {%- elif dbt_delta._has_change_feed(relation, low + 1, high) -%}
+        {%- set rows = {
+            'kind': 'feed', 'text': dbt_delta.get_change_feed_sql(relation, low + 1, high), 'backwards': from > to,
+        } -%}
+    {%- else -%}
+        {%- set rows = dbt_delta._touched_files(relation, low + 1, high) -%}
+    {%- endif -%}
+    {{- return({
         'before': dbt_delta.as_of(relation, version=from),
         'after': dbt_delta.as_of(relation, version=to),
-        'from_version': from, 'to_version': to,
-        'rows': {'kind': 'all'},
-    } -%}
-    {%- set between = [] -%}
+        'from_version': from, 'to_version': to, 'rows': rows,
+    }) -}}
+{%- endmacro %}
+
+{# Whether one of the commits after a version, up to another, may have changed rows. #}
+{% macro _move_rows(commits, low, high) -%}
     {%- for commit in commits if low < commit.version <= high and dbt_delta._moves_rows(commit) -%}
-        {%- do between.append(commit) -%}
+        {{- return(true) -}}
     {%- endfor -%}
-    {%- if not between -%}
-        {%- do sides.update({'rows': {'kind': 'none'}}) -%}
-    {%- elif dbt_delta._has_change_feed(relation, low + 1, high) -%}
-        {%- do sides.update({'rows': {
-            'kind': 'feed', 'text': dbt_delta.get_change_feed_sql(relation, low + 1, high), 'backwards': from > to,
-        }}) -%}
-    {%- else -%}
-        {%- do sides.update({'rows': dbt_delta._touched_files(relation, low + 1, high)}) -%}
-    {%- endif -%}
-    {{- return(sides) -}}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{#
+    Whether a name may be another column's after these commits, without a file that says so: column mapping
+    renames and drops without writing, and RESTORE brings the names of another version back.
+#}
+{% macro _reuses_names(commits, low, high) -%}
+    {%- set at = namespace(renames=false, restores=false, any=false) -%}
+    {%- for commit in commits -%}
+        {%- set is_between = low < commit.version <= high -%}
+        {%- if commit.operation in ('RENAME COLUMN', 'DROP COLUMNS') -%}
+            {%- set at.any, at.renames = true, at.renames or is_between -%}
+        {%- elif commit.operation == 'RESTORE' -%}
+            {%- set at.restores = at.restores or is_between -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(at.renames or at.restores and at.any) -}}
 {%- endmacro %}
 
 {# Whether a commit may have changed rows. #}
@@ -62,7 +83,7 @@
 #}
 {% macro _touched_files(relation, first, last) -%}
     {%- set location = run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['location'] -%}
-    {%- set log = 'text.' ~ dbt_delta._quoted(location ~ '/_delta_log/*.json') -%}
+    {%- set log = 'text.' ~ dbt_delta._quoted(dbt_delta._plain_glob(location) ~ '/_delta_log/*.json') -%}
     {%- set entries -%}
         (
             select

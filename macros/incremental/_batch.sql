@@ -237,9 +237,6 @@ from (
 {# An enforced contract by the columns that are known already; dbt's own check prints the table. #}
 {% macro _check_contract(source_columns, sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(none) -}}{%- endif -%}
-    {%- set synonyms = {
-        'integer': 'int', 'long': 'bigint', 'short': 'smallint', 'byte': 'tinyint', 'real': 'float',
-    } -%}
     {%- set unsized = [] -%}
     {%- set same = namespace(so=source_columns | length == model.columns | length) -%}
     {%- for column in model.columns.values() -%}
@@ -249,7 +246,7 @@ from (
         {%- if found is not none and type in ('decimal', 'numeric', 'dec') and found.type.startswith('decimal(') -%}
             {%- do unsized.append(column.name) -%}
         {%- elif found is none
-            or found.type | replace(' ', '') != ('string' if text else synonyms.get(type, type)) -%}
+            or found.type | replace(' ', '') != ('string' if text else dbt_delta._type_name(type)) -%}
             {%- set same.so = false -%}
         {%- endif -%}
     {%- endfor -%}

@@ -126,9 +126,10 @@ from (
 {%- endmacro %}
 
 {% macro _refuse_keys(target, batch, keys, total, problem, way_out, where='', having='') -%}
-    {%- set list = dbt_delta._quoted_list(keys) -%}
+    {%- set list, fields = dbt_delta._quoted_list(keys), [] -%}
+    {%- for key in keys -%}{%- do fields.append({'name': key, 'value': dbt_delta._quoted(key)}) -%}{%- endfor -%}
     {%- set rows = run_query(
-        'select to_json(struct(' ~ list ~ "), map('ignoreNullFields', 'false')) as key, count(*) as row_count from "
+        'select ' ~ dbt_delta._shown_json(fields, dbt_delta._masked_here()) ~ ' as key, count(*) as row_count from '
         ~ batch.from ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
     ).rows -%}
     {%- set examples = [] -%}
@@ -230,9 +231,10 @@ from (
     {%- set counts = [] -%}
     {%- for column in losses -%}
         {%- do counts.append('count_if(' ~ column.altered ~ ')') -%}
-        {%- do counts.append(
-            'first(to_json(struct(' ~ dbt_delta._quoted(column.source) ~ '))) filter (where ' ~ column.altered ~ ')'
+        {%- set shown = dbt_delta._shown_json(
+            [{'name': column.source, 'value': dbt_delta._quoted(column.source)}], dbt_delta._masked_here()
         ) -%}
+        {%- do counts.append('first(' ~ shown ~ ') filter (where ' ~ column.altered ~ ')') -%}
     {%- endfor -%}
 select {{ counts | join(',\n    ') }}
 from {{ from }} as batch

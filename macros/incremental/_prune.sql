@@ -1,4 +1,7 @@
-{# Key columns of the target by which files can be skipped. #}
+{#
+    Key columns of the target by which files can be skipped. Their values are in the statement, and so in dbt's
+    log: those that must not be shown are left out unless they are asked for.
+#}
 {% macro _bounded_keys(target, settings) -%}
     {%- set bounded = [] -%}
     {%- set prune = settings.prune -%}
@@ -6,6 +9,7 @@
         or settings.strategy not in ('merge', 'delete+insert') -%}
         {{- return(bounded) -}}
     {%- endif -%}
+    {%- set masked = dbt_delta._masked_here() if prune is string else [] -%}
     {%- for key in settings.unique_key -%}
         {%- set column = dbt_delta._column(target.columns, key) -%}
         {%- if column is none -%}
@@ -15,7 +19,7 @@
             ) -%}
         {%- endif -%}
         {%- if (prune is string or key | lower in prune | map('lower') | list)
-            and dbt_delta._is_bounded(column) -%}
+            and dbt_delta._is_bounded(column) and not dbt_delta._is_masked(key, masked) -%}
             {%- do bounded.append(dbt_delta._bounded_key(target, column, dbt_delta._quoted(key))) -%}
         {%- endif -%}
     {%- endfor -%}

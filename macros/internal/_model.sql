@@ -20,6 +20,7 @@
 
 {# Hooks and header that come before the first statement of a model; Python has run them. #}
 {% macro _begin() -%}
+    {%- do dbt_delta._hide_values(dbt_delta._masked_here()) -%}
     {%- if model.language != 'python' -%}
         {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {%- endif -%}

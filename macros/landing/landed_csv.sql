@@ -16,13 +16,14 @@
         select * from {{ ledger }} where false
     {%- else -%}
         {{- dbt_delta.get_landed_csv_sql(
-            path, folder, columns, files, ledger, null_value, separator
+            path, folder, columns, files, ledger, null_value, separator,
+            dbt_delta._masked_here() if execute else []
         ) -}}
     {%- endif -%}
 {%- endmacro %}
 
 {% macro get_landed_csv_sql(
-    path, folder, columns, files, ledger=none, null_value='', separator=','
+    path, folder, columns, files, ledger=none, null_value='', separator=',', masked=[]
 ) -%}
 {%- set names = columns.keys() | list -%}
 {%- set header = names | join(separator) -%}
@@ -60,7 +61,7 @@ judged as (
                 then 'the file is empty'
             when lines[0].line != {{ dbt_delta._literal(header) }}
                 then concat(
-                    'the header is ', lines[0].line, {{ dbt_delta._literal('; expected ' ~ header) }}
+                    'the header is ', {{ "'***'" if masked else 'lines[0].line' }}, {{ dbt_delta._literal('; expected ' ~ header) }}
                 )
             {%- if ledger is not none %}
             when loaded._file is not null
@@ -127,10 +128,13 @@ checked as (
                 )
             end,
             nullif(concat_ws('; '
-                {%- for name, type in columns.items() if type != 'string' -%}
+                {%- for name, type in columns.items() -%}
                 {%- set field = 'fields.' ~ dbt_delta._quoted(name) -%}
-                , case when {{ field }} is not null and ({{ dbt_delta._is_no(field, type) }})
-                    then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ field }}, ' is not {{ type }}') end
+                {%- set misfit = dbt_delta._misfit(field, type) -%}
+                {%- if misfit %}
+                , case when {{ misfit }}
+                    then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ "'***'" if dbt_delta._is_masked(name, masked) else field }}, ' is not {{ type }}') end
+                {%- endif -%}
                 {%- endfor -%}
             ), '')
         ) as _rejected_reason
@@ -178,31 +182,6 @@ if(
                 )
             ))
         )
-{%- endmacro %}
-
-{#-
-    Whether a text is no value of a type: the cast fails, or would leave something out. Spark rounds decimals,
-    cuts what follows a date, drops a time zone, and takes 1d and 0x1p3 for numbers.
--#}
-{% macro _is_no(field, type) -%}
-    {%- set kind = type | lower | replace(' ', '') -%}
-    {%- set decimal = modules.re.fullmatch('(?:decimal|numeric|dec)(?:\\([0-9]+(?:,([0-9]+))?\\))?', kind) -%}
-    {%- set day = '[+-]?[0-9]{4,7}-[0-9]{1,2}-[0-9]{1,2}' -%}
-    {%- set pattern = {
-        'double': '[+-]?(([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|(?i)nan|inf|infinity)',
-        'date': day ~ '([ T]0{1,2}:0{1,2}(:0{1,2}([.]0*)?)?)?',
-        'timestamp_ntz': day ~ '([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]*)?)?)?',
-    }.get({'float': 'double', 'real': 'double'}.get(kind, kind)) -%}
-    {%- if decimal -%}
-        {#- With an exponent at most 18 decimal places, as many as the comparison has. -#}
-        {%- set pattern = '[+-]?[0-9]*([.][0-9]{0,' ~ (decimal.group(1) or 0)
-            ~ '}0*)?|[+-]?[0-9]*([.][0-9]{0,9})?[eE]([+]?[0-9]+|-[0-9])' -%}
-    {%- endif -%}
-    {%- set value = 'try_cast(' ~ field ~ ' as ' ~ type ~ ')' -%}
-    {{- value ~ ' is null' -}}
-    {%- if pattern %} or {{ field }} not rlike {{ dbt_delta._literal('^\\s*(' ~ pattern ~ ')\\s*$') }}{% endif -%}
-    {%- if decimal %} or {{ field }} rlike '[eE]' and not ({{ value }} <=> try_cast({{ field }} as decimal(38,18))){% endif -%}
-    {%- if kind.startswith('timestamp') %} or {{ field }} rlike '[.][0-9]{6}[0-9]*[1-9]'{% endif -%}
 {%- endmacro %}
 
 {#- Name below the landing folder, time and size: together they tell one delivery of a file. -#}

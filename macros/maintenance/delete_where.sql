@@ -7,18 +7,8 @@
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'delete_where') -%}
     {%- set name = dbt_delta._named(relation) -%}
-    {%- if not predicate or predicate is not string -%}
-        {%- do dbt_delta._refuse(
-            "delete_where of " ~ name ~ " has predicate '" ~ predicate ~ "'. Give a condition in SQL; 'true' for all rows."
-        ) -%}
-    {%- endif -%}
-    {%- set existing = dbt_delta._delta_table(relation, 'delete_where') -%}
-    {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
-        {%- do dbt_delta._refuse(
-            'delete_where: ' ~ name ~ ' is append-only (delta.appendOnly = true), so that nobody deletes rows. '
-            ~ 'Nothing was deleted. If that is to change, set the property to false first.'
-        ) -%}
-    {%- endif -%}
+    {%- set predicate = dbt_delta._predicate(predicate, 'delete_where of ' ~ name) -%}
+    {%- set existing = dbt_delta._changeable_table(relation, 'delete_where') -%}
     {%- set found = run_query(
         'select count(*) as row_count, count(distinct _metadata.file_path) as files from ' ~ name ~ '\nwhere ' ~ predicate
     ).rows[0] -%}
@@ -31,7 +21,7 @@
         else 'the rows are hidden by deletion vectors'
         if dbt_delta._has_property(existing.properties, 'delta.enableDeletionVectors', true)
         else 'the files are written anew without them' -%}
-    {%- set line = 'delete_where ' ~ name ~ ' where ' ~ predicate ~ ': ' ~ '{:,}'.format(rows) ~ ' rows in '
+    {%- set line = 'delete_where ' ~ name ~ ' where ' ~ predicate | trim ~ ': ' ~ '{:,}'.format(rows) ~ ' rows in '
         ~ '{:,}'.format(found['files'] | int) ~ ' files' -%}
     {%- if not rows -%}
         {%- do log(line ~ ', nothing to do', info=true) -%}
@@ -42,6 +32,43 @@
         {%- do log(line ~ ', ' ~ kind, info=true) -%}
     {%- endif -%}
     {{- return('') -}}
+{%- endmacro %}
+
+{#
+    A predicate that can stand inside a statement, without the semicolon and the comment that it may end in.
+    Delta evaluates no subquery in the WHERE of a DELETE or an UPDATE.
+#}
+{% macro _predicate(given, what) -%}
+    {%- set predicate = dbt_delta._inner_sql(given) if given is string else '' -%}
+    {%- if not predicate | trim -%}
+        {%- do dbt_delta._refuse(
+            what ~ " has predicate '" ~ given ~ "'. Give a condition in SQL; 'true' for all rows."
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._refuse_subquery(predicate, what ~ ' has predicate') -%}
+    {{- return(predicate) -}}
+{%- endmacro %}
+
+{% macro _refuse_subquery(expression, what) -%}
+    {%- if 'select' in dbt_delta._tokens(expression) -%}
+        {%- do dbt_delta._refuse(
+            what ~ " '" ~ expression | trim ~ "', which holds a subquery; Delta evaluates none there. Nothing was changed. "
+            ~ 'Give its values, as in id in (1, 2), or use MERGE: merge into .. using (<the subquery>) as s on .. '
+            ~ 'when matched then delete, or update.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# A Delta table whose rows may be deleted and updated. #}
+{% macro _changeable_table(relation, macro) -%}
+    {%- set existing = dbt_delta._delta_table(relation, macro) -%}
+    {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
+        {%- do dbt_delta._refuse(
+            macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is append-only (delta.appendOnly = true), so that nobody '
+            ~ 'changes rows. Nothing was changed. If that is to change, set the property to false first.'
+        ) -%}
+    {%- endif -%}
+    {{- return(existing) -}}
 {%- endmacro %}
 
 {% macro get_delete_where_sql(relation, predicate) -%}

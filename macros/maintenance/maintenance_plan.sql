@@ -49,15 +49,18 @@
         'partitions': [],
         'steps': [],
     }) -%}
+    {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}
     {%- for part in (state.parts if state.partitions else []) -%}
         {%- do line.partitions.append({
-            'values': part['values'], 'files': part.files, 'bytes': part.bytes, 'small_files': part.small_files,
+            'values': dbt_delta._starred(part['values'], masked), 'files': part.files, 'bytes': part.bytes, 'small_files': part.small_files,
             'rows': part.rows, 'deleted_rows': part.deleted_rows, 'unordered_bytes': part[order] if order else none,
         }) -%}
     {%- endfor -%}
     {%- for step in table.steps -%}
+        {%- set parts = [] -%}
+        {%- for values in step.partitions -%}{%- do parts.append(dbt_delta._starred(values, masked)) -%}{%- endfor -%}
         {%- do line.steps.append({
-            'do': step.kind, 'why': step.why, 'bytes': step.bytes, 'gain': step.gain, 'partitions': step.partitions,
+            'do': step.kind, 'why': step.why, 'bytes': step.bytes, 'gain': step.gain, 'partitions': parts,
         }) -%}
     {%- endfor -%}
     {{- return(line) -}}

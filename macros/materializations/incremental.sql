@@ -96,6 +96,7 @@
         {%- call statement('main') -%}
             {{ dbt_delta.get_write_sql(target, batch, settings) }}
         {%- endcall -%}
+        {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
     {%- endif -%}
     {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
     {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}

@@ -36,11 +36,11 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
     {%- endif -%}
+    {%- set view = dbt_delta._quoted(batch.staging.identifier ~ '_view') -%}
     {%- if settings.scd_type == 1 -%}
         {%- set changes = dbt_delta.get_latest_state_changes_sql(target, batch, settings) -%}
         {%- set sql = dbt_delta.get_latest_state_merge_sql(target, batch, settings) -%}
     {%- else -%}
-        {%- set view = dbt_delta._quoted(batch.staging.identifier ~ '_view') -%}
         {#- A MERGE reads its own table in its source only behind a view. -#}
         {%- do run_query(
             'create or replace temporary view ' ~ view ~ ' as\n'
@@ -52,9 +52,10 @@
     {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
         {#- Of a feed it is not known before whether the table has it already. -#}
         {%- do dbt_delta._write_nothing('nothing new') -%}
-        {{- return(none) -}}
+    {%- else -%}
+        {%- call statement('main') -%}
+            {{ sql }}
+        {%- endcall -%}
     {%- endif -%}
-    {%- call statement('main') -%}
-        {{ sql }}
-    {%- endcall -%}
+    {%- if settings.scd_type != 1 -%}{%- do dbt_delta._drop_temporary_view(view) -%}{%- endif -%}
 {%- endmacro %}

@@ -178,10 +178,17 @@
     ) -%}
 {%- endmacro %}
 
-{# Refuses rows that violate one of some constraints, as name: expression. #}
-{% macro _refuse_violations(checks, from, rows) -%}
+{# Refuses rows that violate one of some constraints, as name: expression; `masked` columns are not shown. #}
+{% macro _refuse_violations(checks, from, rows, masked=none) -%}
     {%- if not checks -%}{{- return(none) -}}{%- endif -%}
-    {%- set found = run_query(dbt_delta.get_violations_sql(from, checks)).rows[0] -%}
+    {%- set masked = dbt_delta._masked_here() if masked is none else masked -%}
+    {%- set fields = [] -%}
+    {%- for column in (dbt_delta._columns_of('select * from ' ~ from) if masked else []) -%}
+        {%- do fields.append({'name': column.name, 'value': dbt_delta._quoted(column.name)}) -%}
+    {%- endfor -%}
+    {%- set found = run_query(dbt_delta.get_violations_sql(
+        from, checks, dbt_delta._shown_json(fields, masked) if masked else none
+    )).rows[0] -%}
     {%- for name, expression in checks.items() -%}
         {%- set count, example = found[2 * loop.index0], found[2 * loop.index0 + 1] -%}
         {%- if count | int > 0 -%}
@@ -193,14 +200,15 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# For each constraint how many rows violate it, and one of them; NULL violates. #}
-{% macro get_violations_sql(from, checks) -%}
+{# For each constraint how many rows violate it, and one of them, or `example` of it; NULL violates. #}
+{% macro get_violations_sql(from, checks, example=none) -%}
     {%- set counts = [] -%}
     {%- for expression in checks.values() -%}
         {%- set violated = '(' ~ expression ~ ') is not true' -%}
         {%- do counts.append('count_if(' ~ violated ~ ')') -%}
         {%- do counts.append(
-            "first(to_json(struct(*), map('ignoreNullFields', 'false'))) filter (where " ~ violated ~ ')'
+            'first(' ~ (example or "to_json(struct(*), map('ignoreNullFields', 'false'))")
+            ~ ') filter (where ' ~ violated ~ ')'
         ) -%}
     {%- endfor -%}
 select {{ counts | join(',\n    ') }}

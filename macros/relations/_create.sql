@@ -17,6 +17,7 @@
     {%- call dbt_delta._tagging(tag) -%}
         {%- call statement('main') -%}{{ create }}{%- endcall -%}
     {%- endcall -%}
+    {%- if layout.column_comments -%}{%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}{%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}
@@ -41,7 +42,7 @@
         {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
     {%- endif -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
-    {%- set view = dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented') -%}
+    {%- set view = dbt_delta._documented_view() -%}
     {%- do run_query(dbt_delta.get_create_view_sql(
         view, sql, columns, {'column_comments': layout.column_comments}, temporary=true
     )) -%}
@@ -60,6 +61,10 @@
         {%- do values.append(value) -%}
     {%- endfor -%}
     {{- return('select ' ~ values | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as batch\n' if texts else sql) -}}
+{%- endmacro %}
+
+{% macro _documented_view() -%}
+    {{- return(dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented')) -}}
 {%- endmacro %}
 
 {#

@@ -113,6 +113,7 @@
     {%- set view = '__dbt_columns_' ~ local_md5(invocation_id ~ sql)[:10] -%}
     {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ sql) -%}
     {%- set described = run_query('describe extended ' ~ view ~ ' as json').rows[0][0] -%}
+    {%- do dbt_delta._drop_temporary_view(view) -%}
     {%- set columns = [] -%}
     {%- for column in fromjson(described).columns -%}
         {%- do columns.append({'name': column.name, 'type': dbt_delta._type_of_json(column.type)}) -%}

@@ -23,6 +23,14 @@ as
 {{ sql }}
 {%- endmacro %}
 
+{#
+    Drops a temporary view, by its quoted name, that was needed for one statement. With the plugin it goes with its
+    connection, which has a session of its own; without, all runs of a process share one.
+#}
+{% macro _drop_temporary_view(view) -%}
+    {%- if adapter.dbt_delta_attempt is not defined -%}{%- do run_query('drop view if exists ' ~ view) -%}{%- endif -%}
+{%- endmacro %}
+
 {# The promised comment of a column, empty where it has none; none where nothing is promised. #}
 {% macro _comment_of(name, comments) -%}
     {%- for column, comment in comments.items() if column | lower == name | lower -%}

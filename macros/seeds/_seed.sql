@@ -10,7 +10,7 @@
 #}
 {% macro _load_seed() -%}
     {%- if adapter.dbt_delta_seed is defined -%}
-        {{- return(adapter.dbt_delta_seed(model)) -}}
+        {{- return(adapter.dbt_delta_seed(model, dbt_delta._masked_here())) -}}
     {%- endif -%}
     {%- set table = load_agate_table() -%}
     {%- set columns = dbt_delta._agate_columns(table) -%}
@@ -68,15 +68,18 @@
     chunk, and the log has the beginning of it.
 #}
 {% macro _declare_rows(chunks) -%}
+    {%- set is_hidden = dbt_delta._masked_here() | length > 0 -%}
     {%- set variable = dbt_delta._quoted(dbt_delta._beside(this, 'rows').identifier) -%}
     {%- if chunks | length == 1 -%}
-        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(variable, chunks[0]), abridge_sql_log=true) -%}
+        {%- do adapter.add_query(
+            dbt_delta.get_declare_rows_sql(variable, chunks[0], is_hidden), abridge_sql_log=true
+        ) -%}
         {{- return(variable) -}}
     {%- endif -%}
     {%- set parts = [] -%}
     {%- for chunk in chunks -%}
         {%- set part = variable[:-1] ~ '_' ~ loop.index ~ '`' -%}
-        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(part, chunk), abridge_sql_log=true) -%}
+        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(part, chunk, is_hidden), abridge_sql_log=true) -%}
         {%- do parts.append(part) -%}
     {%- endfor -%}
     {%- do run_query('declare or replace variable ' ~ variable ~ ' default concat(' ~ parts | join(', ') ~ ')') -%}
@@ -88,9 +91,10 @@
     {%- do run_query('drop temporary variable if exists ' ~ variable) -%}
 {%- endmacro %}
 
-{% macro get_declare_rows_sql(variable, chunk) -%}
+{#- The log has the first 512 characters of it: blanks, where the rows must not be shown. -#}
+{% macro get_declare_rows_sql(variable, chunk, is_hidden=false) -%}
 declare or replace variable {{ variable }} array<array<string>> default
-from_json({{ dbt_delta._literal(chunk) }}, 'array<array<string>>', map('mode', 'FAILFAST'))
+from_json({{ ' ' * 512 if is_hidden }}{{ dbt_delta._literal(chunk) }}, 'array<array<string>>', map('mode', 'FAILFAST'))
 {%- endmacro %}
 
 {% macro get_seed_sql(columns, variable) -%}
@@ -107,15 +111,24 @@ from (select explode({{ variable }}) as cells)
 
 {# Refuses a cell that its column's type cannot hold as it is, before anything is written. #}
 {% macro _check_cells(seed, variable) -%}
+    {%- for column in seed.columns if dbt_delta._type_kind(column.type | lower | replace(' ', '')) != 'atomic' -%}
+        {%- do dbt_delta._refuse(
+            model.original_file_path ~ ': column_types gives ' ~ column.name ~ ' the type ' ~ column.type
+            ~ ', of which no cell is. Load it as string, and take it apart in a model, as by from_json.'
+        ) -%}
+    {%- endfor -%}
     {%- set sql = dbt_delta.get_wrong_cell_sql(seed.columns, variable) -%}
     {%- set found = run_query(sql).rows if sql else [] -%}
     {%- if found -%}
+        {%- do dbt_delta._drop_rows(variable) -%}
         {%- set number = found[0]['number'] | int -%}
         {%- set column = seed.columns[found[0]['position'] | int] -%}
         {%- do dbt_delta._refuse(
             model.original_file_path
             ~ (', line ' ~ seed.lines[number] if seed.lines else ', row ' ~ (number + 1) ~ ' below the header')
-            ~ ', column ' ~ column.name ~ ": '" ~ found[0]['cell'] | replace('\n', '\\n')
+            ~ ', column ' ~ column.name ~ ": '"
+            ~ ('***' if dbt_delta._is_masked(column.name, dbt_delta._masked_here())
+                else found[0]['cell'] | replace('\n', '\\n'))
             ~ "' is no " ~ column.type ~ '. Correct the cell, or column_types.'
         ) -%}
     {%- endif -%}
@@ -126,7 +139,7 @@ from (select explode({{ variable }}) as cells)
     {%- set tests = [] -%}
     {%- for column in columns if not column.is_certain -%}
         {%- set position = columns.index(column) -%}
-        {%- set condition = dbt_delta.get_misfit_sql('cells[' ~ position ~ ']', column.type) -%}
+        {%- set condition = dbt_delta._misfit('cells[' ~ position ~ ']', column.type) -%}
         {%- if condition -%}
             {%- do tests.append('when ' ~ condition ~ ' then ' ~ position) -%}
         {%- endif -%}
@@ -141,21 +154,4 @@ where position is not null
 order by number
 limit 1
     {%- endif -%}
-{%- endmacro %}
-
-{#
-    Whether a text is not of a type, or loses digits by it: a cast to a decimal rounds. One to varchar
-    keeps everything.
-#}
-{% macro get_misfit_sql(cell, type) -%}
-    {%- set name = type | lower | replace(' ', '') -%}
-    {%- set numbers = modules.re.findall('\\d+', name) -%}
-    {%- if name == 'string' -%}{{- return('') -}}{%- endif -%}
-    {%- if name.startswith(('varchar', 'char')) -%}{{- return('length(' ~ cell ~ ') > ' ~ numbers[0]) -}}{%- endif -%}
-    {%- set misfit = cell ~ ' is not null and try_cast(' ~ cell ~ ' as ' ~ type ~ ') is null' -%}
-    {%- if name.startswith(('decimal', 'numeric', 'dec')) -%}
-        {%- set scale = numbers[1] if numbers | length == 2 else '0' -%}
-        {%- set misfit = misfit ~ ' or ' ~ cell ~ " rlike '^[^eE]*[.][0-9]{" ~ scale ~ "}[0-9]*[1-9][0-9 ]*$'" -%}
-    {%- endif -%}
-    {{- return(misfit) -}}
 {%- endmacro %}

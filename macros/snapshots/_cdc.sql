@@ -210,7 +210,7 @@ select
     if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
         'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
         ~ dbt_delta._named(this) ~ ': '
-    ) }} || to_json(struct({{ keys }})) || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
+    ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
     {%- endif %}
     if(__dbt_side = 'row', 'update', 'insert')
     {{- ')' if batch.times | length > batch.sequence | length }} as __dbt_operation,

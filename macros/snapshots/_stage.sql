@@ -317,15 +317,20 @@ having count(*) > 1
     {%- endif -%}
 {%- endmacro %}
 
+{# The key of a row as messages show it. #}
+{% macro _shown_keys(batch) -%}
+    {%- set fields = [] -%}
+    {%- for key in batch['keys'] -%}
+        {%- do fields.append({'name': key.label, 'value': '__dbt_key_' ~ loop.index}) -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._shown_json(fields, dbt_delta._masked_here())) -}}
+{%- endmacro %}
+
 {# Stops the snapshot, counting the keys and naming the first five, and leaves nothing behind. #}
 {% macro _refuse_snapshot(batch, problem, keys_sql, way_out) -%}
-    {%- set labels = [] -%}
-    {%- for key in batch['keys'] -%}
-        {%- do labels.append('__dbt_key_' ~ loop.index ~ ' as ' ~ dbt_delta._quoted(key.label)) -%}
-    {%- endfor -%}
     {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
     {%- set rows = run_query(
-        'select to_json(struct(' ~ labels | join(', ') ~ "), map('ignoreNullFields', 'false')) as key, "
+        'select ' ~ dbt_delta._shown_keys(batch) ~ ' as key, '
         ~ 'count(*) over () as total from (select distinct ' ~ names ~ ' from (\n' ~ keys_sql
         ~ '\n)) order by ' ~ names ~ ' limit 5'
     ).rows -%}

@@ -41,6 +41,9 @@
         {%- else -%}{%- do run_query(statement) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- for made in (view, dbt_delta._quoted(node.alias ~ '__dbt_documented')) if made in statements | join(' ') -%}
+        {%- do dbt_delta._drop_temporary_view(made) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {% macro _snapshot_node(name) -%}

@@ -1,6 +1,7 @@
 """Spark's exceptions in one clean paragraph."""
 
 import re
+import threading
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -32,6 +33,27 @@ _POSITION = re.compile(r"; line \d+,? pos \d+")
 _PARSED = re.compile(r"\s*\n+== SQL ==\n(.*)", re.DOTALL)
 
 
+NOT_SHOWN = "What it says is not shown: it may hold values that the YAML marks with meta pii."
+_hidden = threading.local()
+
+
+def hide_values(is_hidden: bool) -> None:
+    """Whether messages in this thread leave out what Spark says of the values of a row."""
+    _hidden.on = is_hidden
+
+
+def without_values(text: str) -> str:
+    """A message as people may see it: of data's own errors only the condition, where they hide."""
+    condition = _CONDITION.match(text)
+    if not getattr(_hidden, "on", False) or condition is None:
+        return text
+    if condition[1].startswith("DELTA_VIOLATE_CONSTRAINT"):
+        return f"{text.partition(' by row with values')[0]}. {NOT_SHOWN}"
+    # Classes 22 and 23 of SQL: data exceptions, and violated constraints.
+    is_of_data = re.search(r"SQLSTATE: 2[23]", text) or condition[1].startswith("DELTA_EXCEED_CHAR")
+    return f"[{condition[1]}] {NOT_SHOWN}" if is_of_data else text
+
+
 @contextmanager
 def as_database_error() -> Generator[None, None, None]:
     """Turns whatever Spark raises into dbt's database error; the trace goes to the log file."""
@@ -40,8 +62,10 @@ def as_database_error() -> Generator[None, None, None]:
     except DbtDatabaseError:
         raise
     except Exception as error:
-        logger.debug(_trace(error))
-        raise DbtDatabaseError(message(error)) from error
+        text = message(error)
+        if without_values(text) == text:
+            logger.debug(_trace(error))
+        raise DbtDatabaseError(without_values(text)) from error
 
 
 def message(error: BaseException) -> str:
@@ -60,7 +84,9 @@ def message(error: BaseException) -> str:
 
 def of_server(text: str) -> str:
     """The same of the stack trace by which a Thrift server says what went wrong."""
-    return paragraph([_SERVER.sub("", part) for part in text.split("\nCaused by: ")])
+    return without_values(
+        paragraph([_SERVER.sub("", part) for part in text.split("\nCaused by: ")])
+    )
 
 
 def is_driver_gone(error: BaseException) -> bool:

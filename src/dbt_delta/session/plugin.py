@@ -1,7 +1,7 @@
 """Gives dbt-spark's ``method: session`` a Spark session of its own per dbt connection."""
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -191,10 +191,10 @@ def _read_seeds() -> None:
     """
     from dbt.parser import read_files
 
-    def dbt_delta_seed(self: Any, model: dict[str, Any]) -> Any:
+    def dbt_delta_seed(self: Any, model: dict[str, Any], masked: Sequence[str] = ()) -> Any:
         from dbt_delta.session import seed
 
-        return seed.load(self.config, model)
+        return seed.load(self.config, model, masked)
 
     stock_load = read_files.load_seed_source_file
 
@@ -308,7 +308,13 @@ def _catch_errors() -> None:
         except DbtRuntimeError as error:
             return _first_line(error), None
 
-    _give_macros(dbt_delta_attempt)
+    def dbt_delta_hide(self: Any, is_hidden: bool) -> None:
+        """Whether errors in this thread leave out values, from now on."""
+        from dbt_delta.session import errors
+
+        errors.hide_values(is_hidden)
+
+    _give_macros(dbt_delta_attempt, dbt_delta_hide)
 
 
 def _first_line(error: DbtRuntimeError) -> str:

@@ -9,7 +9,7 @@ import datetime as dt
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from pathlib import Path
@@ -60,8 +60,8 @@ class Seed:
     table: "agate.Table"
 
 
-def load(config: Any, model: dict[str, Any]) -> Seed:
-    """The seed of a dbt project.
+def load(config: Any, model: dict[str, Any], masked: Collection[str] = ()) -> Seed:
+    """The seed of a dbt project; its table shows stars for columns that are masked, `*` for all.
 
     Raises:
         CompilationError: the file is no CSV whose rows are as wide as its header.
@@ -75,10 +75,13 @@ def load(config: Any, model: dict[str, Any]) -> Seed:
         cells = [_null_or_text(row[position]) for row in rows]
         given = types.get(column.lower())
         kind, cells = (given, cells) if given else infer(cells)
-        columns.append({"name": column, "type": kind, "is_certain": not given})
+        # A time may be none in the session's time zone.
+        is_certain = not given and kind != "timestamp"
+        columns.append({"name": column, "type": kind, "is_certain": is_certain})
         texts.append(cells)
     found = list(zip(*texts, strict=True))
-    return Seed(columns, list(chunks(found)), lines, _table(header, found))
+    table = _table(header, _starred(header, found, masked) if masked else found)
+    return Seed(columns, list(chunks(found)), lines, table)
 
 
 def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[str]], list[int]]:
@@ -271,6 +274,13 @@ def _moment(kind: type[dt.date], parts: Iterable[str]) -> Cell:
 
 def _boolean(text: str) -> Cell:
     return text.lower() if text.lower() in ("true", "false") else None
+
+
+def _starred(header: list[str], rows: Iterable[Sequence[Cell]], masked: Collection[str]) -> Any:
+    hidden = [not {"*", column.lower()}.isdisjoint(masked) for column in header]
+    for row in rows:
+        cells = zip(hidden, row, strict=True)
+        yield ["***" if is_hidden and cell is not None else cell for is_hidden, cell in cells]
 
 
 def _table(header: list[str], rows: Iterable[Sequence[Cell]]) -> "agate.Table":

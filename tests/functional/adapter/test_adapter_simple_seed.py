@@ -123,7 +123,10 @@ class TestEmptySeed(BaseTestEmptySeed):
 class TestSimpleSeedColumnOverride(BaseSimpleSeedColumnOverride):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        types = {"text": "string", "integer": "bigint", "timestamp without time zone": "timestamp"}
+        types = {
+            "text": "string", "integer": "bigint", "date": "timestamp",
+            "timestamp without time zone": "timestamp",
+        }  # fmt: skip
         text = properties__schema_yml
         for name, spark in types.items():
             text = text.replace(f"type: {name}\n", f"type: {spark}\n")
@@ -131,7 +134,8 @@ class TestSimpleSeedColumnOverride(BaseSimpleSeedColumnOverride):
 
     @staticmethod
     def seed_enabled_types() -> dict[str, str]:
-        return {"seed_id": "string", "birthday": "date"}
+        # dbt's own: date, which would cut the times off.
+        return {"seed_id": "string", "birthday": "timestamp"}
 
     @staticmethod
     def seed_tricky_types() -> dict[str, str]:

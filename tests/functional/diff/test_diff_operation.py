@@ -96,6 +96,34 @@ def test_moved_rows_are_no_difference(shared: Project) -> None:
     assert tables.commits(shared, "moved")[1]["operation"] == "OPTIMIZE"
 
 
+def test_names_and_folders_stand_for_themselves(shared: Project) -> None:
+    # Two columns change their names, and no file says so.
+    shared.sql(
+        "create table {schema}.swapped using delta tblproperties ('delta.columnMapping.mode' ="
+        " 'name') as select 1 as id, 'x' as a, 'y' as b"
+    )
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        shared.sql(f"alter table {{schema}}.swapped rename column {old} to {new}")
+    # A folder in which Hadoop sees a pattern, and a column that hides a row's file.
+    shared.sql(
+        f"create table {{schema}}.globbed using delta location '{shared.path}/a{{b,c}}[d]*/t'"
+        " as select 1 as id"
+    )
+    shared.sql("create table {schema}.hidden using delta as select 1 as _metadata")
+    for name in ("globbed", "hidden"):
+        shared.sql(f"insert into {{schema}}.{name} select 2")
+    swapped, globbed, hidden = _json(
+        shared,
+        *[
+            {"model": f"{shared.schema}.{name}", "from": 0}
+            for name in ("swapped", "globbed", "hidden")
+        ],
+    )
+    assert (swapped["added"], swapped["removed"], swapped["found_by"]) == (1, 1, "all")
+    assert (globbed["added"], globbed["removed"], globbed["found_by"]) == (1, 0, "files")
+    assert (hidden["added"], hidden["removed"], hidden["found_by"]) == (1, 0, "all")
+
+
 def test_fail_if_decides_the_exit(shared: Project) -> None:
     version = tables.version(shared, "a")
     failed = _diff(

@@ -1,5 +1,7 @@
 """Random tables, version against version and table against table, against a brute-force oracle.
 
+Each table is asked once more, by ``changes``, for the rows that went and came between two versions.
+
 DBT_DELTA_EXAMPLES=1000   questions, some of each table (default 40, with --long 400)
 DBT_DELTA_SEED, DBT_DELTA_ONLY   which tables; see drawing.py
 """
@@ -9,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -26,7 +29,11 @@ SLICE = 20  # tables of one project
 @st.composite
 def _cases(draw_: st.DrawFn) -> tuple[History, list[Question]]:
     history = draw_(pairs.histories())
-    return history, [draw_(pairs.questions(history)) for _ in range(QUESTIONS)]
+    # The last one is for changes, which goes forwards.
+    asked = [draw_(pairs.questions(history)) for _ in range(QUESTIONS + 1)]
+    last = asked[-1]
+    before, after = sorted((last.before, last.after))
+    return history, [*asked[:-1], replace(last, before=before, after=after)]
 
 
 def test_every_difference_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
@@ -59,7 +66,12 @@ def _play(project: Project, cases: Sequence[Case]) -> tuple[list[str], Counter[s
         versions = dict(pool.map(lambda case: (case[0], _make(project, case)), cases))
     asked: dict[str, tuple[int, History, Question]] = {}
     files = {}
-    for n, (history, questions) in cases:
+    for n, (history, (*questions, last)) in cases:
+        asked[f"c_{n}"] = n, history, last
+        files[f"analyses/c_{n}.sql"] = (
+            "{{ dbt_delta.changes(api.Relation.create(schema=target.schema, "
+            f"identifier='t{n}'), {versions[n][last.before]}, {versions[n][last.after]}) }}}}"
+        )
         for m, question in enumerate(questions):
             asked[f"q_{n}_{m}"] = n, history, question
             at = (versions[n][question.before], versions[n][question.after])
@@ -88,7 +100,14 @@ def _play(project: Project, cases: Sequence[Case]) -> tuple[list[str], Counter[s
     project.write(files)
     project.dbt("compile", threads=4)
     with ThreadPoolExecutor(2) as pool:
-        texts = list(pool.map(lambda name: _judge(project, name, *asked[name]), asked))
+        texts = list(
+            pool.map(
+                lambda name: (_judge_changes if name[0] == "c" else _judge)(
+                    project, name, *asked[name]
+                ),
+                asked,
+            )
+        )
     folder = project.path / "target" / "compiled" / "consumer" / "analyses"
     ways = Counter(_way((folder / f"{name}.sql").read_text()) for name in asked)
     return [text for text in texts if text], ways
@@ -113,6 +132,38 @@ def _make(project: Project, case: Case) -> list[int]:
         session().sql(statement.replace("TABLE", f"{project.schema}.t{n}"))
         versions.append(max(int(file.stem) for file in log.glob("?????????*.json")))
     return versions
+
+
+def _judge_changes(
+    project: Project, name: str, n: int, history: History, question: Question
+) -> str:
+    if pairs.loses_track(history, question):
+        return ""
+    before, after = history.states[question.before], history.states[question.after]
+    sql = (project.path / f"target/compiled/consumer/analyses/{name}.sql").read_text()
+    columns = ", ".join(map(quoted, after.columns))
+    rows = (
+        session()
+        .sql(
+            f"select to_json(struct({columns}), map('ignoreNullFields', 'false')) as row, "
+            f"_change_type as kind from (\n{sql}\n)"
+        )
+        .collect()
+    )
+    sides: dict[bool, Counter[Any]] = {False: Counter(), True: Counter()}
+    for row in rows:
+        own = pairs.answered(row.row, list(after.columns), after.columns)
+        sides[row.kind in ("insert", "update_postimage")][own] += 1
+    # A feed has all that happened between.
+    found = (sides[False] - sides[True], sides[True] - sides[False])
+    wanted = pairs.changes(before, after)
+    if found == wanted and ("table_changes" in sql or found == (sides[False], sides[True])):
+        return ""
+    return (
+        f"{n}, {name}: changes of versions {question.before} to {question.after}\n"
+        f"{history.statements}\nbefore {before}\nafter  {after}\n"
+        f"says   {found}\nshould {wanted}"
+    )
 
 
 def _judge(project: Project, name: str, n: int, history: History, question: Question) -> str:

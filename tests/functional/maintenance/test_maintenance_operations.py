@@ -1,4 +1,4 @@
-"""optimize, purge_deletion_vectors, set_retention, convert_to_delta, delete_where and advice."""
+"""The operations on one table, from optimize to update_where, and advice."""
 
 import json
 import re
@@ -115,17 +115,101 @@ def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
         shared,
         *[("delete_where", {**table, "predicate": p, "dry_run": True}) for p in told],
         ("delete_where", {**table, "predicate": "id > 99"}),
-        ("delete_where", {**table, "predicate": "id < 39 or v = 'y'"}),
+        ("delete_where", {**table, "predicate": "id < 39 or v = 'y' -- old ones;"}),
     ).output
     for said in told.values():
         assert said in done
     assert tables.version(shared, "deleted") == 1
     assert [row["id"] for row in shared.rows("deleted")] == [39]
     shared.sql("alter table {schema}.deleted set tblproperties ('delta.appendOnly' = 'true')")
-    refused = operation(shared, "delete_where", False, **table, predicate="true")
-    assert not refused.success
-    assert "is append-only (delta.appendOnly = true)" in refused.output
+    for name, more in {"delete_where": {}, "update_where": {"set": {"v": "'z'"}}}.items():
+        for predicate, said in {
+            "true": "is append-only (delta.appendOnly = true)",
+            "id in (select 1)": "'id in (select 1)', which holds a subquery; Delta evaluates none",
+            "-- all": "has predicate '-- all'. Give a condition in SQL",
+        }.items():
+            refused = operation(shared, name, False, **table, predicate=predicate, **more)
+            assert not refused.success
+            assert said in refused.output
     assert tables.version(shared, "deleted") == 2
+
+
+COLUMNS = """
+    id int not null, day date, year int generated always as (year(day)), amount decimal(5,2),
+    `a ``b` string, code varchar(3), s struct<x: int>, f double
+"""
+ROWS = "({0}, date'2024-01-0{0}', {0}.25, 'a', 'c', named_struct('x', {0}), double('NaN'))"
+
+
+def test_rows_are_updated_where_they_differ(shared: Project) -> None:
+    shared.sql(
+        f"create table {{schema}}.updated ({COLUMNS}) using delta partitioned by (`a ``b`)"
+        " tblproperties ('delta.constraints.low' = 'amount < 100', 'delta.columnMapping.mode' ="
+        " 'name', 'delta.constraints.young' = 'year < 2030')"
+    )
+    shared.sql(
+        "insert into {schema}.updated (id, day, amount, `a ``b`, code, s, f) values "
+        + ", ".join(ROWS.format(n) for n in (1, 2, 3))
+    )
+    table = {"relation": f"{shared.schema}.updated"}
+    done = operations(
+        shared,
+        # Quotes, case and a comment; a value that one row has; a partition column.
+        ("update_where", {**table, "set": {"AMOUNT": "2.250 -- new"}, "predicate": "id < 3 -- x"}),
+        ("update_where", {**table, "set": {"amount": 2.25, "f": "0 / 0D"}, "predicate": "id < 3"}),
+        ("update_where", {**table, "set": {"code": None}, "predicate": "id > 9"}),
+        (
+            "update_where",
+            {**table, "set": {"`a ``b`": "'b'", "day": "day + 366"}, "predicate": "id = 3"},
+        ),
+        ("update_where", {**table, "set": {"s": "named_struct('x', 9)"}, "predicate": "true",
+                          "dry_run": True}),
+    )  # fmt: skip
+    told = [line for line in done.output.splitlines() if "update_where `" in line]
+    assert "2 rows, of which 1 in 1 file have other values" in told[0]
+    assert "2 rows, of which 0 in 0 files have other values, nothing to do" in told[1]
+    assert "0 rows, of which 0 in 0 files have other values, nothing to do" in told[2]
+    assert "3 rows, of which 3 in 2 files have other values (dry run)" in told[4]
+    commits = tables.commits(shared, "updated")
+    assert [commit["operation"] for commit in commits[2:]] == ["UPDATE", "UPDATE"]
+    run = next(event.info.invocation_id for event in done.events)
+    assert {json.loads(c["userMetadata"])["dbt_invocation_id"] for c in commits[2:]} == {run}
+    rows = shared.sql("select * except (f, s) from {schema}.updated order by id")
+    assert [tuple(map(str, row)) for row in rows] == [
+        ("1", "2024-01-01", "2024", "2.25", "a", "c"),
+        ("2", "2024-01-02", "2024", "2.25", "a", "c"),
+        ("3", "2025-01-03", "2025", "3.25", "b", "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("set", "said"),
+    [
+        ({"amount": "amount / 3"}, "3 values of amount / 3 are no decimal(5,2) as they are"),
+        ({"day": "'2024'"}, "3 values of '2024' are no date as they are"),
+        ({"code": "'abc '"}, "are no varchar(3) as they are"),
+        ({"a `b": "''"}, "are no string as they are"),
+        ({"amount": 100}, "CHECK constraint low (amount < 100) is violated by 3 of the rows"),
+        ({"day": "day + 3650"}, "CHECK constraint young (year < 2030) is violated by 3 of"),
+        ({"id": None}, "NOT NULL"),
+    ],
+)
+def test_updates_that_lose_something_are_refused(shared: Project, set: object, said: str) -> None:
+    table = f"{shared.schema}.strict"
+    shared.sql(
+        f"create table if not exists {table} ({COLUMNS}) using delta partitioned by (`a ``b`)"
+        " tblproperties ('delta.constraints.low' = 'amount < 100', 'delta.columnMapping.mode' ="
+        " 'name', 'delta.constraints.young' = 'year < 2030')"
+    )
+    if tables.version(shared, "strict") == 0:
+        shared.sql(
+            f"insert into {table} (id, day, amount, `a ``b`, code, s, f) values "
+            + ", ".join(ROWS.format(n) for n in (1, 2, 3))
+        )
+    refused = operation(shared, "update_where", False, relation=table, set=set, predicate="true")
+    assert not refused.success
+    assert said in refused.output
+    assert tables.version(shared, "strict") == 1
 
 
 MANY = "select id, id % 3 as v from range(0, 90, 1, 9)"

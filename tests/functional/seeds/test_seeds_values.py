@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.functional import tables
 from tests.functional.drawing import SEED, draw, examples
-from tests.functional.harness import Invocation, Project
+from tests.functional.harness import Invocation, Project, session
+from tests.functional.seeds import exact
 from tests.functional.seeds.conftest import Write, write_csv
 from tests.functional.vocabulary import REDACTED, some_names
 
@@ -253,6 +254,26 @@ BAD = {
         b"id,n\n1,1.20\n2,1.239\n", "column_types: {n: 'decimal(20, 2)'}",
         "line 3, column n: '1.239' is no decimal(20, 2).",
     ),
+    "exponent": (
+        b"id,n\n1,12e-1\n2,1.239e0\n", "column_types: {n: 'decimal(5,2)'}",
+        "line 3, column n: '1.239e0' is no decimal(5,2).",
+    ),
+    "time": (
+        b"id,n\n1,2024-01-31\n2,2024-01-31 10:00:00\n", "column_types: {n: date}",
+        "line 3, column n: '2024-01-31 10:00:00' is no date.",
+    ),
+    "zone": (
+        b"id,n\n1,2024-01-31 10:00:00+02:00\n", "column_types: {n: timestamp_ntz}",
+        "line 2, column n: '2024-01-31 10:00:00+02:00' is no timestamp_ntz.",
+    ),
+    "single": (
+        b"id,n\n1,16777217\n", "column_types: {n: float}",
+        "line 2, column n: '16777217' is no float.",
+    ),
+    "nested": (
+        b"id,n\n1,1\n", "column_types: {n: array<int>}",
+        "column_types gives n the type array<int>, of which no cell is.",
+    ),
     "width": (
         b"id,n\n1,abc\n2,abcd\n", "column_types: {n: varchar(3)}",
         "line 3, column n: 'abcd' is no varchar(3).",
@@ -283,6 +304,21 @@ def test_bad_files_are_refused_before_the_first_write(project: Project, csv_file
     for name in there:
         assert tables.version(project, name) == 0
         assert project.rows(name) == [{"id": 1}]
+
+
+def test_a_cell_is_refused_unless_the_type_holds_it() -> None:
+    cells = [(kind, cell) for kind, some in exact.CELLS.items() for cell in some]
+    cells += draw(exact.cells(), SEED, examples(60, 600))
+    wrong = exact.misjudged(session(), cells)
+    assert not wrong, wrong
+
+
+def test_an_hour_that_the_time_zone_skips_is_refused() -> None:
+    berlin = session().newSession()
+    berlin.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    skipped, cells = "2024-03-31 02:30:00", ("2024-03-31 01:30:00", "2024-03-31T02:30:00Z")
+    refused = exact.refused(berlin, "timestamp", (skipped, *cells))
+    assert refused == {skipped: True, **dict.fromkeys(cells, False)}
 
 
 def test_a_small_file_that_is_no_text_stops_dbt(project: Project, csv_file: Write) -> None:

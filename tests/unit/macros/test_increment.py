@@ -84,6 +84,7 @@ def build(
         cache_added=lambda relation: setattr(session, "cached", relation),
         dbt_delta_relation=session.look,
         get_columns_in_relation=lambda relation: [],
+        dbt_delta_attempt=lambda sql: ("", []),
         dbt_delta_columns=lambda sql: [
             {"name": name, "type": type} for name, type in session.columns.items()
         ],
@@ -102,6 +103,7 @@ def build(
         model=SimpleNamespace(
             language="sql", columns={}, constraints=[], raw_code="select * from again",
             extra_ctes=[], depends_on=SimpleNamespace(nodes=[]), unique_id="model.p.t",
+            get={}.get,
         ),
         post_hooks=[],
         pre_hooks=[{"sql": sql} for sql in hooks],

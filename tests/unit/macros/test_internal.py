@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -145,3 +146,74 @@ def test_a_models_table_has_its_alias(macros, name: str, table: str) -> None:
         project_name="p",
     )
     assert package._bare(package._relation_named(name, "history")) == table
+
+
+def _node(kind: str, name: str, schema: str = "s", **more: Any) -> dict[str, Any]:
+    named = {"identifier" if kind == "source" else "alias": name}
+    return {"unique_id": f"{kind}.p.{schema}.{name}", "resource_type": kind, "schema": schema,
+            "columns": {}, **named, **more}  # fmt: skip
+
+
+def _marked(*names: str) -> dict[str, Any]:
+    return {name: {"meta": {"pii": True}} for name in names}
+
+
+LANDED = ["_rejected_line", "_rejected_reason"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "masked"),
+    [
+        ("s", "one", ["mail", *LANDED]),
+        ("S", "ONE", ["mail", *LANDED]),
+        # One name in two schemas: in a third one it may be either.
+        ("a", "twin", ["phone", *LANDED]),
+        ("b", "twin", []),
+        ("c", "twin", ["phone", *LANDED]),
+        # A source that a model reads, and a model that is a source, too.
+        ("s", "reads", ["mail", *LANDED]),
+        ("s", "both", ["iban", *LANDED]),
+        ("s", "whole", ["*", *LANDED]),
+        ("s", "field", ["person.mail", "person", *LANDED]),
+        ("s", "text", []),
+        # No name of the project's: it may be any.
+        ("x", "unknown", ["mail", "phone", "iban", "person.mail", "person", "*", *LANDED]),
+    ],
+)
+def test_columns_that_are_masked(macros, schema: str, name: str, masked: list[str]) -> None:
+    nodes = [
+        _node("model", "one", columns=_marked("`Mail`")),
+        _node("model", "twin", "a", columns={"phone": {"config": {"meta": {"pii": "yes"}}}}),
+        _node("seed", "twin", "b"),
+        _node("model", "reads", depends_on={"nodes": ["source.p.s.raw"]}),
+        _node("snapshot", "both", columns={"iban": {}}),
+        _node("model", "whole", config={"meta": {"pii": True}}),
+        _node("model", "field", columns=_marked("person.mail")),
+        _node("model", "text", columns={"a": {"meta": {"pii": "false"}}, "b": {"meta": "pii"}}),
+        {"unique_id": "test.p.x", "resource_type": "test"},
+    ]
+    sources = [
+        _node("source", "raw", columns=_marked("mail")),
+        _node("source", "both", columns=_marked("iban")),
+    ]
+    graph = SimpleNamespace(
+        nodes={node["unique_id"]: node for node in nodes},
+        sources={node["unique_id"]: node for node in sources},
+    )
+    found = macros(graph=graph)._masked_columns(SimpleNamespace(schema=schema, identifier=name))
+    assert sorted(found) == sorted(masked)
+
+
+def test_what_is_shown_of_masked_columns(macros) -> None:
+    package = macros()
+    fields = [{"name": "Mail", "value": "`Mail`"}, {"name": "n", "value": "`n`"}]
+    assert package._shown_json(fields, ["mail"]) == (
+        "to_json(named_struct('Mail', if(`Mail` is null, null, '***'), 'n', `n`), "
+        "map('ignoreNullFields', 'false'))"
+    )
+    assert package._starred({"Mail": "x", "day": None, "n": 1}, ["mail", "day"]) == {
+        "Mail": "***", "day": None, "n": 1,
+    }  # fmt: skip
+    assert package._is_masked("anything", ["*"])
+    assert package._is_masked("concat(id, `MAIL`)", ["mail"])
+    assert not package._is_masked("mailing", ["mail"])

@@ -282,3 +282,71 @@ def test_without_the_plugin_a_script_catches_the_error(
     assert package._attempt("optimize `a`.`it's`")["problem"].startswith(problem)
     assert "execute immediate 'optimize `a`.`it\\'s`'" in sent[0]
     assert "exit handler for sqlexception" in sent[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("", "what has predicate ''. Give a condition in SQL; 'true' for all rows."),
+        ("-- all; ", "what has predicate '-- all; '. Give a condition"),
+        (1, "what has predicate '1'. Give a condition"),
+        ("id in (SELECT 1)", "what has predicate 'id in (SELECT 1)', which holds a subquery;"),
+    ],
+)
+def test_what_is_no_predicate(macros, given: Any, said: str) -> None:
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        macros()._predicate(given, "what")
+
+
+@pytest.mark.parametrize(
+    ("given", "predicate"),
+    [
+        ("id = 1 -- old; ones", "id = 1\n"),
+        ("id = 1; /* a */ ;", "id = 1\n"),
+        ("a = 'select' and `select` = 1", "a = 'select' and `select` = 1\n"),
+    ],
+)
+def test_predicates(macros, given: str, predicate: str) -> None:
+    assert macros()._predicate(given, "what") == predicate
+
+
+def test_an_update_writes_what_differs(macros) -> None:
+    values = [
+        {"name": "a`b", "value": "cast((1) as int)", "same": "`a``b` <=> cast((1) as int)"},
+        {"name": "c", "value": "cast((null) as date)", "same": "`c` <=> cast((null) as date)"},
+    ]
+    relation = SimpleNamespace(schema="s", identifier="t")
+    assert macros().get_update_where_sql(relation, values, "x or y\n").strip() == (
+        "update `s`.`t`\nset `a``b` = cast((1) as int), `c` = cast((null) as date)\n"
+        "where (x or y\n) and not ((`a``b` <=> cast((1) as int)) and "
+        "(`c` <=> cast((null) as date)))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "what has set '{}'. Give columns and their values in SQL"),
+        ("a = 1", "what has set 'a = 1'. Give columns"),
+        ({"nope": 1}, "what sets 'nope', which is no column of it. Its columns are Id, day, year"),
+        ({"id": 1, "ID": 2}, "what sets Id twice. Give one value."),
+        ({"year": 2024}, "what sets year, which Delta generates as year(day). Set what it is"),
+        ({"id": "(select 1)"}, "what sets Id to '(select 1)', which holds a subquery"),
+        ({"id": " -- x"}, "what sets Id to nothing. Give NULL"),
+        ({"s": "named_struct('y', 1)"}, "what sets s, a struct<x:int>, to named_struct('y', 1)"),
+    ],
+)
+def test_values_that_cannot_be_set(macros, given: Any, said: str) -> None:
+    package = macros()
+    package._columns_of = lambda sql: [
+        {"name": "value", "type": "struct<y:int>" if "named_struct" in sql else "int"}
+    ]
+    columns = [
+        {"name": "Id", "type": "int"},
+        {"name": "day", "type": "date"},
+        {"name": "year", "type": "int", "is_generated": True, "generation": "year(day)"},
+        {"name": "s", "type": "struct<x:int>"},
+    ]
+    existing = {"columns": columns, "relation": TABLE, "partitions": []}
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        package._new_values(existing, given, "what")

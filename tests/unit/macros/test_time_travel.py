@@ -177,3 +177,54 @@ def test_changes_are_between_two_versions(macros, between: tuple[Any, Any], said
     package._commits = lambda relation, limit: [{"version": 2}]
     with pytest.raises(CompilationError, match=said):
         package.changes(RELATION, *between)
+
+
+def _commit(version: int, operation: str, **parameters: str) -> dict[str, Any]:
+    return {"version": version, "operation": operation, "parameters": parameters}
+
+
+RENAMED = [
+    _commit(5, "RENAME COLUMN", oldColumnPath="`q.r`", newColumnPath="My col"),
+    _commit(4, "DROP COLUMNS", columns='["x`y", "s.a"]'),
+    _commit(3, "RENAME COLUMN", oldColumnPath="s.a", newColumnPath="s.b"),
+    _commit(2, "RENAME COLUMN", oldColumnPath="x", newColumnPath="x`y"),
+    _commit(1, "ADD COLUMNS", columns="[]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "since", "until", "former"),
+    [
+        ("my col", 0, 5, "q.r"),
+        ("my col", 0, 4, "my col"),
+        ("q.r", 0, 4, "q.r"),
+        # Dropped since: another column of that name.
+        ("X`Y", 1, 5, None),
+        ("x`y", 1, 3, "x"),
+        ("a", 0, 5, "a"),
+        ("id", 0, 5, "id"),
+    ],
+)
+def test_a_column_is_known_by_its_former_name(
+    macros, name: str, since: int, until: int, former: str | None
+) -> None:
+    assert macros()._former_name(name, RENAMED, since, until) == former
+
+
+@pytest.mark.parametrize(
+    ("operations", "since", "until", "reuses"),
+    [
+        (("WRITE", "ADD COLUMNS"), 0, 2, False),
+        (("WRITE", "RENAME COLUMN"), 0, 2, True),
+        (("DROP COLUMNS", "WRITE"), 1, 2, False),
+        (("DROP COLUMNS", "WRITE"), 0, 1, True),
+        # RESTORE brings names of another version back.
+        (("RENAME COLUMN", "RESTORE"), 1, 2, True),
+        (("WRITE", "RESTORE"), 1, 2, False),
+    ],
+)
+def test_names_that_are_reused(
+    macros, operations: tuple[str, ...], since: int, until: int, reuses: bool
+) -> None:
+    commits = [{"version": n, "operation": said} for n, said in enumerate(operations, 1)]
+    assert macros()._reuses_names(commits, since, until) is reuses

@@ -106,3 +106,29 @@ def test_of_a_thrift_server_only_what_spark_said():
         "[PARSE_SYNTAX_ERROR] Syntax error at or near 'form'. SQLSTATE: 42601 (line 1, pos 9)\n"
         "select a form t\n         ^^^"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "[CAST_INVALID_INPUT] The value 'Ann' of the type STRING. SQLSTATE: 22018",
+            f"[CAST_INVALID_INPUT] {errors.NOT_SHOWN}",
+        ),
+        (
+            "[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint a (b > 0) violated by row "
+            "with values:\n - b : -1",
+            "[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint a (b > 0) violated. "
+            + errors.NOT_SHOWN,
+        ),
+        ("[UNRESOLVED_COLUMN] no column a. SQLSTATE: 42703", ""),
+        ("Spark's JVM is gone", ""),
+    ],
+)
+def test_values_are_hidden_where_a_model_has_personal_data(text: str, shown: str) -> None:
+    errors.hide_values(True)
+    try:
+        assert errors.without_values(text) == (shown or text)
+    finally:
+        errors.hide_values(False)
+    assert errors.without_values(text) == text

@@ -1,0 +1,188 @@
+{#
+    Updates the rows for which a predicate holds and which do not have the values yet, once it is known how many
+    there are. What a column cannot hold as it is, and what a constraint forbids, is refused before the write.
+#}
+{% macro update_where(relation, set, predicate, dry_run=false) -%}
+    {%- if not execute -%}{{- return('') -}}{%- endif -%}
+    {%- set relation = dbt_delta._relation_given(relation, 'update_where') -%}
+    {%- set what = 'update_where of ' ~ dbt_delta._named(relation) -%}
+    {%- set predicate = dbt_delta._predicate(predicate, what) -%}
+    {%- set existing = dbt_delta._changeable_table(relation, 'update_where') -%}
+    {%- set masked = dbt_delta._masked_columns(relation) -%}
+    {%- do dbt_delta._hide_values(masked) -%}
+    {%- set values = dbt_delta._new_values(existing, set, what) -%}
+    {%- set found = run_query(dbt_delta.get_update_count_sql(existing, values, predicate)).rows[0] -%}
+    {%- for value in values if value.misfit -%}
+        {%- set misfits = found['misfits_' ~ values.index(value)] | int -%}
+        {%- if misfits -%}
+            {%- do dbt_delta._refuse(
+                what ~ ': ' ~ '{:,}'.format(misfits) ~ ' values of ' ~ value.expression | trim ~ ' are no ' ~ value.type
+                ~ ' as they are, the type of ' ~ value.name ~ '. Nothing was changed. Round or cast them in the '
+                ~ 'expression.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set changed = found['changed'] | int -%}
+    {%- if changed -%}
+        {%- do dbt_delta._refuse_violations(
+            dbt_delta._checks_of_table(existing),
+            '(' ~ dbt_delta.get_updated_rows_sql(existing, values, predicate) ~ ')',
+            'the rows as they would be in ' ~ dbt_delta._named(relation),
+            masked,
+        ) -%}
+    {%- endif -%}
+    {%- if changed and not dry_run -%}
+        {%- do run_query(dbt_delta.get_update_where_sql(relation, values, predicate)) -%}
+    {%- endif -%}
+    {%- do log(
+        'update_where ' ~ dbt_delta._named(relation) ~ ' set ' ~ values | map(attribute='name') | join(', ') ~ ' where '
+        ~ predicate | trim ~ ': ' ~ '{:,}'.format(found['row_count'] | int) ~ ' rows, of which '
+        ~ '{:,}'.format(changed) ~ ' in ' ~ dbt_delta._files(found['files'] | int) ~ ' have other values'
+        ~ ('' if changed else ', nothing to do') ~ (' (dry run)' if dry_run and changed else ''),
+        info=true
+    ) -%}
+    {{- return('') -}}
+{%- endmacro %}
+
+{#
+    What is to be set, checked: {name, type, expression, value, same, misfit}; value is of the column's type, same says
+    that a row has it already, misfit that the column cannot hold it as it is, empty where it always can.
+#}
+{% macro _new_values(existing, given, what) -%}
+    {%- if given is not mapping or not given -%}
+        {%- do dbt_delta._refuse(
+            what ~ " has set '" ~ given ~ "'. Give columns and their values in SQL, as in {status: \"'closed'\", "
+            ~ 'amount: amount * 2}.'
+        ) -%}
+    {%- endif -%}
+    {%- set values = [] -%}
+    {%- for key, expression in given.items() -%}
+        {%- set column = dbt_delta._column(existing.columns, dbt_delta._names(key)[0]) -%}
+        {%- if column is none -%}
+            {%- do dbt_delta._refuse(
+                what ~ " sets '" ~ key ~ "', which is no column of it. Its columns are "
+                ~ existing.columns | map(attribute='name') | join(', ') ~ '. Of a struct give all of it.'
+            ) -%}
+        {%- elif dbt_delta._column(values, column.name) is not none -%}
+            {%- do dbt_delta._refuse(what ~ ' sets ' ~ column.name ~ ' twice. Give one value.') -%}
+        {%- elif column.get('is_generated') -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' sets ' ~ column.name ~ ', which Delta generates'
+                ~ (' as ' ~ column.generation if column.get('generation') else '') ~ '. Set what it is made of.'
+            ) -%}
+        {%- endif -%}
+        {%- set text = 'null' if expression is none else dbt_delta._inner_sql(dbt_delta._plain(expression)) -%}
+        {%- if not text | trim -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' sets ' ~ column.name ~ " to nothing. Give NULL, or '' in quotes of SQL."
+            ) -%}
+        {%- endif -%}
+        {%- do dbt_delta._refuse_subquery(text, what ~ ' sets ' ~ column.name ~ ' to') -%}
+        {%- do values.append(dbt_delta._new_value(existing, column, text, what)) -%}
+    {%- endfor -%}
+    {{- return(values) -}}
+{%- endmacro %}
+
+{% macro _new_value(existing, column, expression, what) -%}
+    {%- set type = column.get('declared') or column.type -%}
+    {%- set from = dbt_delta._columns_of(
+        'select (' ~ expression ~ ') as value from ' ~ dbt_delta._named(existing.relation)
+    )[0].type -%}
+    {%- set is_nested = dbt_delta._type_kind(column.type) != 'atomic' -%}
+    {%- if (is_nested or dbt_delta._type_kind(from) != 'atomic') and from != 'void'
+        and from | lower != column.type | lower -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' sets ' ~ column.name ~ ', a ' ~ column.type ~ ', to ' ~ expression | trim ~ ', a ' ~ from
+            ~ '. Nothing was changed. Make it the same, as by cast(.. as ' ~ column.type ~ ').'
+        ) -%}
+    {%- endif -%}
+    {%- set misfit = '' -%}
+    {%- if from == 'string' or column.get('declared') -%}
+        {%- set misfit = dbt_delta._misfit('cast((' ~ expression ~ ') as string)', type) -%}
+    {%- elif not is_nested and not dbt_delta._fits(from, column.type) -%}
+        {%- set tried = 'try_cast((' ~ expression ~ ') as ' ~ column.type ~ ')' -%}
+        {%- set misfit = '(' ~ expression ~ ') is not null and not (try_cast(' ~ tried ~ ' as ' ~ from ~ ') <=> ('
+            ~ expression ~ '))' -%}
+    {%- endif -%}
+    {%- set value = ('try_cast((' if misfit else 'cast((') ~ expression ~ ') as ' ~ column.type ~ ')' -%}
+    {%- if type.startswith('char(') -%}
+        {%- set value = 'rpad(' ~ value ~ ', ' ~ modules.re.findall('\\d+', type)[0] ~ ", ' ')" -%}
+    {%- endif -%}
+    {%- if column.type == 'string' and column.name | lower in existing.partitions | map('lower') -%}
+        {#- Delta stores an empty text in a partition column as NULL. -#}
+        {%- set empty = '(' ~ expression ~ ") = ''" -%}
+        {%- set misfit = misfit ~ ' or ' ~ empty if misfit else empty -%}
+    {%- endif -%}
+    {%- set same = dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' <=> '
+        ~ dbt_delta._comparable(value, column.type) -%}
+    {%- if misfit -%}
+        {#- Also of rows that come in after they were counted. -#}
+        {%- set value = 'if(' ~ misfit ~ ', raise_error(' ~ dbt_delta._literal(
+            what ~ ': a value that is no ' ~ type ~ ' came in meanwhile for ' ~ column.name ~ '. Nothing was changed.'
+        ) ~ '), ' ~ value ~ ')' -%}
+    {%- endif -%}
+    {{- return({
+        'name': column.name, 'type': type, 'expression': expression, 'value': value, 'misfit': misfit, 'same': same,
+    }) -}}
+{%- endmacro %}
+
+{# What a table holds its rows to, as name: expression; what Spark does not tell is left to the write. #}
+{% macro _checks_of_table(existing) -%}
+    {%- set checks = {} -%}
+    {%- for name in dbt_delta._constraint_names(existing.properties) -%}
+        {%- set expression = existing.properties['delta.constraints.' ~ name] -%}
+        {%- if expression is not none -%}{%- do checks.update({name: expression}) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- for column in existing.columns if column.get('nullable') is false -%}
+        {%- do checks.update({'NOT NULL of ' ~ column.name: dbt_delta._quoted(column.name) ~ ' is not null'}) -%}
+    {%- endfor -%}
+    {{- return(checks) -}}
+{%- endmacro %}
+
+{% macro _not_yet_so(values) -%}
+    {%- set same = [] -%}
+    {%- for value in values -%}{%- do same.append('(' ~ value.same ~ ')') -%}{%- endfor -%}
+    {{- return('not (' ~ same | join(' and ') ~ ')') -}}
+{%- endmacro %}
+
+{% macro get_update_count_sql(existing, values, predicate) -%}
+{%- set fits = [] -%}
+select
+    count(*) as row_count,
+    {%- for value in values if value.misfit %}
+    {%- do fits.append('not coalesce(' ~ value.misfit ~ ', false)') %}
+    count_if({{ value.misfit }}) as misfits_{{ values.index(value) }},
+    {%- endfor %}
+    count_if({{ (fits + [dbt_delta._not_yet_so(values)]) | join(' and ') }}) as changed,
+    count(distinct if({{ (fits + [dbt_delta._not_yet_so(values)]) | join(' and ') }}, _metadata.file_path, null)) as files
+from {{ dbt_delta._named(existing.relation) }}
+where {{ predicate }}
+{%- endmacro %}
+
+{# The rows that change, as they would be. Delta makes generated columns anew. #}
+{% macro get_updated_rows_sql(existing, values, predicate) -%}
+{%- set set, made = [], [] -%}
+{%- for column in existing.columns -%}
+    {%- set value, name = dbt_delta._column(values, column.name), dbt_delta._quoted(column.name) -%}
+    {%- do set.append(value.value ~ ' as ' ~ name if value else name) -%}
+    {%- do made.append(
+        'cast((' ~ column.generation ~ ') as ' ~ column.type ~ ') as ' ~ name if column.get('generation') else name
+    ) -%}
+{%- endfor -%}
+select {{ made | join(', ') }}
+from (
+    select {{ set | join(', ') }}
+    from {{ dbt_delta._named(existing.relation) }}
+    where ({{ predicate }}) and {{ dbt_delta._not_yet_so(values) }}
+)
+{%- endmacro %}
+
+{% macro get_update_where_sql(relation, values, predicate) -%}
+{%- set assignments = [] -%}
+{%- for value in values -%}
+    {%- do assignments.append(dbt_delta._quoted(value.name) ~ ' = ' ~ value.value) -%}
+{%- endfor -%}
+update {{ dbt_delta._named(relation) }}
+set {{ assignments | join(', ') }}
+where ({{ predicate }}) and {{ dbt_delta._not_yet_so(values) }}
+{%- endmacro %}
