@@ -155,7 +155,8 @@ from (
     {%- endfor -%}
     {%- if added -%}
         {#- A condition may name what a schema change is about to add. -#}
-        {%- set of_table = '(select *, ' ~ added | join(', ') ~ ' from ' ~ target.name ~ ')' ~ dbt_delta._as_dest(settings) -%}
+        {%- set of_table = '(select *, ' ~ added | join(', ') ~ ' from ' ~ target.name ~ ')'
+            ~ dbt_delta._as_dest(settings) -%}
     {%- endif -%}
     {%- set of_both = of_table ~ ' cross join ' ~ batch.from ~ ' as ' ~ settings.source_alias -%}
     {%- set is_merge = settings.strategy == 'merge' -%}
@@ -215,14 +216,17 @@ from (
     {%- endfor -%}
     {%- if not losses or batch.rows == 0 -%}{{- return(none) -}}{%- endif -%}
     {%- set found = run_query(dbt_delta.get_losses_sql(batch.from, losses)).rows[0] -%}
-    {%- for column in losses if found[2 * loop.index0] | int > 0 -%}
-        {%- do dbt_delta._refuse_batch(
-            batch,
-            'Column ' ~ column.source ~ ' of ' ~ found[2 * loop.index0] | int ~ ' rows of the batch for ' ~ target.name ~ ' is '
-            ~ column.source_type ~ ' and another value as ' ~ column.type ~ ', the type in the table, for example '
-            ~ found[2 * loop.index0 + 1] ~ '. Nothing was written. Cast the column in the model, '
-            ~ 'set on_schema_change: sync_all_columns where the type can be widened, or rebuild with --full-refresh.'
-        ) -%}
+    {%- for column in losses -%}
+        {%- set count, example = found[2 * loop.index0] | int, found[2 * loop.index0 + 1] -%}
+        {%- if count > 0 -%}
+            {%- do dbt_delta._refuse_batch(
+                batch,
+                'Column ' ~ column.source ~ ' of ' ~ count ~ ' rows of the batch for ' ~ target.name ~ ' is '
+                ~ column.source_type ~ ' and another value as ' ~ column.type ~ ', the type in the table, for example '
+                ~ example ~ '. Nothing was written. Cast the column in the model, set on_schema_change: '
+                ~ 'sync_all_columns where the type can be widened, or rebuild with --full-refresh.'
+            ) -%}
+        {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 

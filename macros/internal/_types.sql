@@ -184,7 +184,8 @@
 
 {# The same of a plain value: what comes back from the other type is not what went there. #}
 {% macro _altered_value(expression, type, wanted) -%}
-    {%- set number, time = '(tinyint|smallint|int|bigint|float|double|decimal)\\b', '(date|timestamp|timestamp_ntz)$' -%}
+    {%- set number = '(tinyint|smallint|int|bigint|float|double|decimal)\\b' -%}
+    {%- set time = '(date|timestamp|timestamp_ntz)$' -%}
     {%- set is_number = modules.re.match(number, type) and modules.re.match(number, wanted) -%}
     {%- set is_time = modules.re.match(time, type) and modules.re.match(time, wanted) -%}
     {%- if dbt_delta._fits(type, wanted) -%}{{- return('') -}}{%- endif -%}

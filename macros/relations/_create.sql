@@ -17,7 +17,9 @@
     {%- call dbt_delta._tagging(tag) -%}
         {%- call statement('main') -%}{{ create }}{%- endcall -%}
     {%- endcall -%}
-    {%- if layout.column_comments -%}{%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}{%- endif -%}
+    {%- if layout.column_comments -%}
+        {%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}
+    {%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, successor) -%}
     {%- endif -%}

@@ -708,15 +708,10 @@ def _cell(drawn: _Drawn, case: Case, column: Column, number: int) -> Any:
             return time.date()
         return str(time) if column.type.name == "string" else time
     value = drawn.value(column.key, column.type)
-    # Whether rows are inside is asked of the batch and of the table, which may hold NULL then.
+    # Refused, so that it must be rare; a microbatch model would go on with the next days.
     partitions = {name.lower() for name in case.partition_by}
-    if (
-        value == ""
-        and column.key in partitions
-        and case.strategy in ("replace_where", "microbatch")
-    ):
-        return None
-    return value
+    is_bad = value == "" and column.key in partitions
+    return None if is_bad and (case.strategy == "microbatch" or drawn.chance(85)) else value
 
 
 def _distinct(rows: list[tuple[Any, ...]], at: list[int]) -> list[tuple[Any, ...]]:

@@ -70,15 +70,6 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
     Raises:
         Refused: the run must fail.
     """
-    expected = _run(case, table, step, window)
-    # Delta stores an empty text in a partition column as NULL.
-    names = {name.lower() for name in case.partition_by}
-    for row in expected.table.rows:
-        row |= {name: None for name in names if row.get(name) == ""}
-    return expected
-
-
-def _run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> Expected:
     _check_config(case, is_build=table is None)
     batch = case.batches[min(step, len(case.batches) - 1)]
     rows = batch.records()
@@ -89,9 +80,13 @@ def _run(case: Case, table: Table | None, step: int, window: tuple[int, int]) ->
     if table is None:
         commits = window[1] - window[0] if case.strategy == "microbatch" else 1
         has_ntz = any("timestamp_ntz" in str(column.type) for column in batch.columns)
+        for row in rows:
+            _Writer(case, batch.columns, batch.columns, has_ntz).row(row)
         return Expected(Table(list(batch.columns), rows, has_ntz), commits)
-    writer = _Writer(batch.columns, columns, table.has_ntz)
+    writer = _Writer(case, batch.columns, columns, table.has_ntz)
     before = [{c.key: _carried(row, table.columns, c) for c in columns} for row in table.rows]
+    if case.strategy != "microbatch":
+        writer.check(rows)
     if case.strategy == "merge":
         return _merge(case, before, rows, writer)
     expected = _other(case, before, rows, writer, window)
@@ -105,9 +100,7 @@ def _replaces(case: Case) -> bool:
     """Whether what is replaced can be told from what is there."""
     if case.strategy == "replace_where":
         return bool(case.predicates)
-    return case.strategy != "append" and not (
-        case.strategy == "delete+insert" and case.predicates_as_text and case.predicates
-    )
+    return case.strategy != "append"
 
 
 # Before the write ------------------------------------------------------------------------------
@@ -246,19 +239,19 @@ def _carried(row: Record, columns: Sequence[Column], column: Column) -> Any:
     return None if found is None else converted(row[column.key], found.type, column.type)
 
 
-def converted(value: Any, source: Type, target: Type) -> Any:
-    """A value as a column of another type holds it.
+def converted(value: Any, source: Type, target: Type, kept: Any = None) -> Any:
+    """A value as a column of another type holds it; fields that it lacks are those of ``kept``.
 
     Raises:
-        Refused: it does not fit.
+        Refused: the column would hold another value.
     """
     if value is None:
         return None
     if target.name == "struct":
         return {
-            column.key: None
+            column.key: (kept or {}).get(column.key)
             if (found := find(source.fields, column.name)) is None
-            else converted(value[found.key], found.type, column.type)
+            else converted(value[found.key], found.type, column.type, (kept or {}).get(column.key))
             for column in target.fields
         }
     if target.name == "array":
@@ -273,17 +266,19 @@ def converted(value: Any, source: Type, target: Type) -> Any:
     if target.name.startswith("decimal"):
         digits, scale = (int(part) for part in target.name[8:-1].split(","))
         stored = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-        if abs(stored) >= 10 ** (digits - scale):
-            raise Refused("")
+        if abs(stored) >= 10 ** (digits - scale) or stored != value:
+            raise Refused("another value as")
         return stored
     if target.name in RANGES:
         limit = RANGES[target.name]
         if not -limit <= value < limit:
-            raise Refused("")
+            raise Refused("another value as")
         return value
     if target.name == "timestamp_ntz" and not isinstance(value, datetime):
         return datetime.combine(value, time())
     if target.name == "date" and isinstance(value, datetime):
+        if value.time() != time():
+            raise Refused("another value as")
         return value.date()
     return value
 
@@ -291,12 +286,28 @@ def converted(value: Any, source: Type, target: Type) -> Any:
 class _Writer:
     """Turns rows of the batch into rows of the table."""
 
-    def __init__(self, source: Sequence[Column], target: Sequence[Column], has_ntz: bool) -> None:
+    def __init__(
+        self, case: Case, source: Sequence[Column], target: Sequence[Column], has_ntz: bool
+    ) -> None:
         self.source, self.columns, self.has_ntz = source, list(target), has_ntz
+        self.partitions = {name.lower() for name in case.partition_by}
 
-    def value(self, row: Record, column: Column) -> Any:
+    def check(self, rows: Iterable[Record]) -> None:
+        """Looks at the types of all rows, also of those that are not written."""
+        for row in rows:
+            for column in self.columns:
+                self._converted(row, column)
+
+    def value(self, row: Record, column: Column, kept: Any = None) -> Any:
+        if column.key in self.partitions and row.get(column.key) == "":
+            raise Refused("has an empty text")
+        return self._converted(row, column, kept)
+
+    def _converted(self, row: Record, column: Column, kept: Any = None) -> Any:
         found = find(self.source, column.name)
-        return None if found is None else converted(row[found.key], found.type, column.type)
+        if found is None:
+            return None
+        return converted(row[found.key], found.type, column.type, kept)
 
     def row(self, row: Record) -> Record:
         return {column.key: self.value(row, column) for column in self.columns}
@@ -328,7 +339,7 @@ def _merge(case: Case, before: list[Record], rows: list[Record], writer: _Writer
             source = rows[match[0]]
             row = target
             if not case.options.get("skip_matched_step") and _holds(case.matched, source, target):
-                row = {**target, **_updates(case, source, writer)}
+                row = {**target, **_updates(case, source, target, writer)}
             changes += row != target
             after.append(row)
         elif case.by_source and _holds(case.by_source_condition, None, target):
@@ -350,11 +361,11 @@ def _merge(case: Case, before: list[Record], rows: list[Record], writer: _Writer
     return Expected(writer.table(after), 0 if still else 1)
 
 
-def _updates(case: Case, source: Record, writer: _Writer) -> Record:
+def _updates(case: Case, source: Record, target: Record, writer: _Writer) -> Record:
     only = {name.lower() for name in case.update_columns}
     never = {name.lower() for name in case.exclude_columns}
     return {
-        column.key: writer.value(source, column)
+        column.key: writer.value(source, column, target[column.key])
         for column in writer.columns
         if find(writer.source, column.name) is not None
         and (column.key in only if only else column.key not in never)
@@ -380,13 +391,7 @@ def _other(
         return Expected(writer.table([*kept, *map(writer.row, rows)]))
     if case.strategy == "insert_overwrite":
         names = [name.lower() for name in case.partition_by or case.clustered_by]
-        partitions = {name.lower() for name in case.partition_by}
-        replaced = {
-            tuple(
-                None if v == "" and n in partitions else v for n, v in zip(names, key, strict=True)
-            )
-            for key in (_key(row, names) for row in rows)
-        }
+        replaced = {_key(row, names) for row in rows}
         kept = [row for row in before if names and _key(row, names) not in replaced]
         commits = 0 if names and not rows else 1
         return Expected(writer.table([*kept, *map(writer.row, rows)]), commits)
