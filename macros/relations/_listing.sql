@@ -62,5 +62,8 @@
     {%- set listed = dbt_delta._attempt('describe extended ' ~ dbt_delta._named(relation) ~ ' as json') -%}
     {%- set about = {} if listed.problem else fromjson(listed.rows[0][0], {}) -%}
     {%- set steps = dbt_delta._path_steps(about.get('view_catalog_and_namespace') or '') -%}
-    {{- return({'text': about.get('view_text'), 'namespace': steps[-1] if steps else none, 'zone': none}) -}}
+    {{- return({
+        'text': about.get('view_text'), 'namespace': steps[-1] if steps else none,
+        'zone': about.get('view_creation_spark_configuration', {}).get('spark.sql.session.timeZone'),
+    }) -}}
 {%- endmacro %}

@@ -11,8 +11,10 @@
     {%- for node in dbt_delta._table_nodes(views=true) -%}
         {%- do nodes.setdefault((node.schema | lower, node.alias | lower), node) -%}
     {%- endfor -%}
-    {%- set named = nodes.keys() | map('first') | list + graph.get('sources', {}).values() | map(attribute='schema')
-        | map('lower') | list + [target.schema | lower] -%}
+    {%- set named = [target.schema | lower] -%}
+    {%- for node in graph.nodes.values() | list + graph.get('sources', {}).values() | list -%}
+        {%- do named.append(node.schema | lower) -%}
+    {%- endfor -%}
     {%- for schema in dbt_delta._schemas() if schema in named -%}{%- do schemas.append(schema) -%}{%- endfor -%}
     {%- for entry in dbt_delta._listing(schemas) -%}
         {%- set node = nodes.get((entry.schema | lower, entry.name | lower)) -%}

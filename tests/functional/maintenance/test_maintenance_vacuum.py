@@ -12,6 +12,7 @@ import pytest
 from tests.functional import tables
 from tests.functional.harness import Invocation, Project, is_session, session
 from tests.functional.maintenance.running import operation, operations
+from tests.unit.macros import rendering
 
 RETENTION = "delta.deletedFileRetentionDuration"
 OLD = "select * from {schema}.{name} version as of 0"
@@ -50,6 +51,8 @@ READERS: dict[str, dict[str, str]] = {
         "delete from {other}.hides_too where id = 39",
     },
 }
+# Two clones have the same files: the second may be named in the place of the first.
+CLONED = {"_other.again": ".clone", "_other.hides_too": "_other.hides"}
 NAMES = ("young", "undone", "killed", "unread", *READERS, "forgotten", "strayed")
 UNBLOCKED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 
@@ -188,8 +191,12 @@ def read(made: Project) -> dict[str, list[str]]:
     return found
 
 
-def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) -> None:
+def test_what_somebody_reads_stays(
+    made: Project, read: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Views and clones of every kind read the same rows after VACUUM as before."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
     make(made, "unread")
     names = ("unread", *read)
     for name in names:
@@ -215,31 +222,44 @@ def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) ->
         ("maintain", {"select": select}),
         vars=none,
     )
-    planned = json.loads(done.printed.splitlines()[0])
-    why = {line["table"].partition(".")[2]: line["retention_why"] for line in planned}
     other = f"{made.schema}_other"
     at = made.history("read_time")[-1]["timestamp"]
-    clones = {name: why.pop(name) for name in ("cloned", "vectored")}
-    assert why == {
+    reasons = {
         "unread": "the table's retention",
         "read_version": f"view {other}.lines reads version 0",
         "read_time": f"view {made.schema}.at reads it as of timestamp'{at}'",
         "read_path": f"view {made.schema}.path reads version 0",
         "read_options": f"view {made.schema}.options reads version 0",
         "read_by": "report reads version 0",
+        "cloned": f"its shallow clone {made.schema}.clone has files of it",
         "left": f"its shallow clone {other}.leaver has files of it",
+        "vectored": f"its shallow clone {other}.hides has files of it",
     }
-    assert all(text.startswith("its shallow clone ") for text in clones.values()), clones
+    assert _why(done) == reasons
     # The session tells of all views at once.
     asked = [sql for sql in done.statements if re.match("show table ext|describe ext", sql)]
     assert not asked or not is_session()
     assert _rows(made, read) == rows
     assert files(made, *names) == [1, *[3] * (len(names) - 1)]
+    # Where no session tells of them, as on a server, what Spark prints does.
+    monkeypatch.setattr(SparkAdapter, "dbt_delta_listing", lambda self, schemas: None)
+    planned = operation(made, "maintenance_plan", select=select, output="json", vars=none)
+    assert _why(planned) == reasons
     # What nobody reads any more goes.
     made.sql(f"drop table {other}.leaver")
     made.sql("drop view {schema}.path")
     vacuum(made, "left", "read_path", vars=none)
     assert files(made, "left", "read_path") == [1, 1]
+
+
+def _why(planned: Invocation) -> dict[str, str]:
+    """Why the files of each table are kept as long as they are; of two clones, the first."""
+    lines = json.loads(planned.printed.splitlines()[0])
+    why = {line["table"].partition(".")[2]: line["retention_why"] for line in lines}
+    return {
+        name: re.sub("|".join(CLONED), lambda at: CLONED[at.group()], text)
+        for name, text in why.items()
+    }
 
 
 def _rows(project: Project, readers: dict[str, list[str]]) -> dict[str, list[Any]]:
@@ -253,6 +273,18 @@ def _rows(project: Project, readers: dict[str, list[str]]) -> dict[str, list[Any
         }
     finally:
         session().conf.unset(UNBLOCKED)
+
+
+def test_without_the_plugin_a_missing_path_is_told_from_other_errors(made: Project) -> None:
+    """No log is no reader; one that cannot be read may be a clone's."""
+    attempt = rendering.load().get_attempt_sql
+    found = {
+        name: made.sql(attempt(f"select 1 as one from {name}"))[0].asDict()
+        for name in ("text.`/nowhere/*.json`", "nothing_of_that_name", "range(1)")
+    }
+    assert [list(row.values()) for row in found.values()] == [
+        ["PATH_NOT_FOUND"], ["Spark refused it; its log says why"], [1],
+    ]  # fmt: skip
 
 
 def test_versions_that_left_a_checkpoint_are_not_taken_for_old(made: Project) -> None:

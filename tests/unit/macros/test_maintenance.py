@@ -131,7 +131,11 @@ def test_what_a_server_prints_is_not_mistaken(macros: Callable[..., SimpleNamesp
         ("Comment", "it\nLocation: nowhere\nType: VIEW", ""), ("Type", "MANAGED", ""),
         ("Provider", "delta", ""), ("Location", "file:/warehouse/u", ""),
     ]  # fmt: skip
-    text = {"view_text": "select *\nfrom t\nversion as of 3", "view_catalog_and_namespace": "c.d"}
+    text = {
+        "view_text": "select *\nfrom t\nversion as of 3",
+        "view_catalog_and_namespace": "c.`d.e`",
+        "view_creation_spark_configuration": {"spark.sql.session.timeZone": "Asia/Tokyo"},
+    }
     package = catalog(
         macros,
         [
@@ -152,7 +156,8 @@ def test_what_a_server_prints_is_not_mistaken(macros: Callable[..., SimpleNamesp
     ]
     assert [listing[name]["type"] for name in "tuvw"] == ["table", "table", "view", "view"]
     assert listing["v"]["text"] == ""
-    assert (listing["w"]["text"], listing["w"]["namespace"]) == (text["view_text"], "d")
+    assert listing["w"]["text"] == text["view_text"]
+    assert (listing["w"]["namespace"], listing["w"]["zone"]) == ("d.e", "Asia/Tokyo")
 
 
 VERSION = [(["a", "t"], {"version": "3"})]
@@ -450,6 +455,19 @@ def test_maintain_has_a_budget(
     package.maintain(**budget)
     assert [step for step in taken if isinstance(step, str)] == steps
     assert ("1 of 1 steps were left: the budget was too small." in printed) == (not steps)
+
+
+@pytest.mark.parametrize("bytes", [0, 5])
+def test_maintain_says_which_reader_keeps_vacuum_away(
+    macros: Callable[..., SimpleNamespace], bytes: int
+) -> None:
+    package, printed, _ = planned(macros)
+    (table,) = package._plan(None, None, "maintain")
+    table["floor"]["blocked"] = "view s.v reads it as of a time that cannot be told"
+    table["reclaimable"] = bytes
+    package.maintain()
+    line = "s.t: no VACUUM, as view s.v reads it as of a time that cannot be told"
+    assert (line in printed) == (bytes > 0)
 
 
 @pytest.mark.parametrize("value", [-1, "much", True])
