@@ -85,21 +85,44 @@
     {{- return(none) -}}
 {%- endmacro %}
 
-{# A pattern of what has no structure of its own in SQL: strings, quoted names, comments; for DOTALL. #}
+{#
+    A pattern of what has no structure of its own in SQL: strings, quoted names, comments; for DOTALL.
+    Comments may hold comments; in r'..' a backslash is one.
+#}
 {% macro _opaque_tokens() -%}
+    {%- set comment = namespace(inner='(?!)') -%}
+    {%- for _ in range(4) -%}
+        {%- set comment.inner = '/\\*(?:(?!/\\*|\\*/).|' ~ comment.inner ~ ')*\\*/' -%}
+    {%- endfor -%}
     {{- return(
-        "'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`|--[^\n]*|/\\*.*?\\*/"
+        "(?<!\\w)[rR](?:'[^']*'|\"[^\"]*\")|'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
+        ~ '|--(?:\\\\\n|[^\r\n])*|' ~ comment.inner
     ) -}}
 {%- endmacro %}
 
-{# The tokens of SQL without comments; words, which Spark reads in any case, in lower case. #}
-{% macro _tokens(sql) -%}
+{# The tokens of SQL without comments, {text, at, end}; words, which Spark reads in any case, in lower case. #}
+{% macro _lexed(sql) -%}
     {%- set tokens = [] -%}
-    {%- for token in modules.re.findall('(?s)' ~ dbt_delta._opaque_tokens() ~ '|\\w+|[^\\s\\w]', sql)
-        if token[:2] not in ('--', '/*') -%}
-        {%- do tokens.append(token if token[0] in '\'"`' else token | lower) -%}
+    {%- for match in modules.re.finditer('(?s)' ~ dbt_delta._opaque_tokens() ~ '|\\w+|[^\\s\\w]', sql)
+        if match.group()[:2] not in ('--', '/*') -%}
+        {%- set text = match.group() -%}
+        {%- do tokens.append({
+            'text': text if text[-1] in '\'"`' else text | lower, 'at': match.start(), 'end': match.end(),
+        }) -%}
     {%- endfor -%}
     {{- return(tokens) -}}
+{%- endmacro %}
+
+{# Their texts alone. #}
+{% macro _tokens(sql) -%}
+    {{- return(dbt_delta._lexed(sql) | map(attribute='text') | list) -}}
+{%- endmacro %}
+
+{# The value of a string literal; Spark is asked what its escapes mean. #}
+{% macro _string_value(token) -%}
+    {%- if token[:1] in ('r', 'R') -%}{{- return(token[2:-1]) -}}{%- endif -%}
+    {%- if '\\' in token -%}{{- return(run_query('select ' ~ token ~ ' as value').rows[0]['value']) -}}{%- endif -%}
+    {{- return(token[1:-1] | replace(token[0] * 2, token[0])) -}}
 {%- endmacro %}
 
 {# Whether SQL names a column, or a field in it, by its path; a.b is named by a, a.b and a.b.c. #}

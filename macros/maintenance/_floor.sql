@@ -1,10 +1,24 @@
 {#
     How old a file must be that VACUUM removes, so that no version is lost that somebody needs:
-    {hours, why, property_hours, hard_hours, blocked}. `property_hours` is the table's own retention,
+    {hours, why, property_hours, hard_hours, hard_why, blocked}. `property_hours` is the table's own retention,
     `hard_hours` what shallow clones and views of old versions need, which nothing overrides; `blocked`
     says why no VACUUM is safe, or is none.
 #}
 {% macro _floor(table) -%}
+    {%- set floor, state = dict(dbt_delta._own_floor(table)), table.state -%}
+    {%- for claim in state.claims if not claim.is_live and dbt_delta._is_needed(claim, state) -%}
+        {#- VACUUM begins later than the state was read: an hour more is on the safe side. -#}
+        {%- do dbt_delta._raise_floor(
+            floor, dbt_delta._hours_since(state, claim.time) + 1,
+            'its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' has files of it'
+        ) -%}
+    {%- endfor -%}
+    {{- return(floor) -}}
+{%- endmacro %}
+
+{# The same without what clones need. #}
+{% macro _own_floor(table) -%}
+    {%- if table.own_floor is defined -%}{{- return(table.own_floor) -}}{%- endif -%}
     {%- set state = table.state -%}
     {#- A VACUUM that was killed has left another one. -#}
     {%- set own = fromjson(state.configuration.get('dbt_delta.retention') or 'null', none) or state.configuration -%}
@@ -16,36 +30,37 @@
             "The variable dbt_delta_undo_days is '" ~ undo ~ "'. Give the days for which undo_run must work."
         ) -%}
     {%- endif -%}
-    {%- set hard = namespace(hours=0, why='', blocked=none) -%}
-    {%- for claim in state.claims -%}
-        {#- VACUUM begins later than the state was read: an hour more is on the safe side. -#}
-        {%- set hours = dbt_delta._hours_since(state, claim.time) + 1 -%}
-        {%- if hours > hard.hours -%}
-            {%- set hard.hours = hours -%}
-            {%- set hard.why = 'its shallow clone ' ~ dbt_delta._bare(claim.relation) ~ ' has files of it' -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- for pin in dbt_delta._pins(table) -%}
-        {%- set replaced = dbt_delta._replaced_at(state, pin) -%}
-        {%- if replaced is none -%}
-            {%- set hard.blocked = pin.who ~ ' reads version ' ~ pin.version ~ ', of which the log has no successor' -%}
-        {%- elif replaced and dbt_delta._hours_since(state, replaced) + 1 > hard.hours -%}
-            {%- set hard.hours = dbt_delta._hours_since(state, replaced) + 1 -%}
-            {%- set hard.why = pin.who ~ ' reads '
-                ~ ('version ' ~ pin.version if 'version' in pin else 'it as of ' ~ pin.time) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- set floor = {'hours': property, 'why': "the table's retention"} -%}
-    {%- if undo * 24 > floor.hours -%}
+    {%- set floor = {
+        'hours': property, 'why': "the table's retention",
+        'property_hours': property, 'hard_hours': 0, 'hard_why': '', 'blocked': none,
+    } -%}
+    {%- if undo * 24 > property -%}
         {%- do floor.update({'hours': undo * 24, 'why': 'dbt_delta_undo_days'}) -%}
     {%- endif -%}
-    {%- if hard.hours > floor.hours -%}
-        {%- do floor.update({'hours': hard.hours, 'why': hard.why}) -%}
-    {%- endif -%}
-    {%- do floor.update({
-        'property_hours': property, 'hard_hours': hard.hours, 'hard_why': hard.why, 'blocked': hard.blocked,
-    }) -%}
+    {%- for pin in dbt_delta._pins(table) -%}
+        {%- set since = dbt_delta._needed_since(state, pin) -%}
+        {%- if since is string -%}
+            {%- do floor.update({'blocked': pin.who ~ ' ' ~ since}) -%}
+        {%- elif since -%}
+            {%- do dbt_delta._raise_floor(
+                floor, dbt_delta._hours_since(state, since) + 1, pin.who ~ ' reads ' ~ dbt_delta._pin_text(pin)
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- do table.update({'own_floor': floor}) -%}
     {{- return(floor) -}}
+{%- endmacro %}
+
+{% macro _raise_floor(floor, hours, why) -%}
+    {%- if hours > floor.hard_hours -%}{%- do floor.update({'hard_hours': hours, 'hard_why': why}) -%}{%- endif -%}
+    {%- if hours > floor.hours -%}{%- do floor.update({'hours': hours, 'why': why}) -%}{%- endif -%}
+{%- endmacro %}
+
+{# Whether a clone has a file in a version that it needs itself. #}
+{% macro _is_needed(claim, state) -%}
+    {%- if claim.left is none -%}{{- return(true) -}}{%- endif -%}
+    {%- set floor = dbt_delta._own_floor(claim.table) -%}
+    {{- return(floor.blocked is not none or dbt_delta._hours_since(state, claim.left) <= floor.hours) -}}
 {%- endmacro %}
 
 {# Versions of a table that are read: by views, and by whom its properties dbt_delta.pin.<who> name. #}
@@ -57,20 +72,61 @@
     {{- return(pins) -}}
 {%- endmacro %}
 
-{# When a pinned version was replaced, 0 if it is the newest, or none if the log does not say. #}
-{% macro _replaced_at(state, pin) -%}
-    {%- if 'version' in pin -%}
-        {%- set version = pin.version | int(-1) -%}
-        {%- if version >= state.version -%}{{- return(0) -}}{%- endif -%}
-        {{- return(state.commits.get(version + 1)) -}}
+{% macro _pin_text(pin) -%}
+    {%- if 'version' in pin -%}{{- return('version ' ~ pin.version) -}}{%- endif -%}
+    {%- set text = pin.get('taken', pin.get('times', pin.get('feed'))[0]) -%}
+    {%- set text = text.strip("'") if text.startswith("'") else text -%}
+    {{- return(('its changes since ' if 'feed' in pin else 'it as of ') ~ text) -}}
+{%- endmacro %}
+
+{#
+    The time from which on a file that leaves the table is read by a pin, 0 if none is that left it so far,
+    or as a text why that cannot be told.
+#}
+{% macro _needed_since(state, pin) -%}
+    {%- if pin.get('unknown') -%}
+        {{- return(pin.unknown) -}}
+    {%- elif 'version' in pin or ('feed' in pin and pin.feed[0] is defined and modules.re.fullmatch('[0-9]+', pin.feed[0])) -%}
+        {%- set version = pin.version if 'version' in pin else pin.feed[0] -%}
+        {%- if not modules.re.fullmatch('[0-9]+', version | string) -%}
+            {{- return("reads version '" ~ version ~ "', which is no number") -}}
+        {%- endif -%}
+        {%- if version | int >= state.version + ('feed' in pin) | int -%}{{- return(0) -}}{%- endif -%}
+        {#- A version is complete until the next; a feed reads what its first version took away. -#}
+        {%- set time = state.commits.get(version | int + (0 if 'feed' in pin else 1)) -%}
+        {{- return(
+            'reads ' ~ dbt_delta._pin_text(pin) ~ ', of which the log has no successor' if time is none else time
+        ) -}}
     {%- endif -%}
+    {%- set at = dbt_delta._time_of(pin) -%}
+    {%- if at is none -%}
+        {{- return('reads it as of a time that cannot be told' ~ (': ' ~ pin.times[0] if pin.get('times') else '')) -}}
+    {%- endif -%}
+    {%- if 'feed' in pin -%}{{- return(at) -}}{%- endif -%}
     {#- The version that was the newest then was replaced by the first after. -#}
-    {%- set at = run_query(
-        'select unix_millis(timestamp ' ~ dbt_delta._literal(pin.time) ~ ') as at'
-    ).rows[0]['at'] | int -%}
     {%- set later = [] -%}
     {%- for time in state.commits.values() if time > at -%}{%- do later.append(time) -%}{%- endfor -%}
     {{- return(later | min if later else 0) -}}
+{%- endmacro %}
+
+{#
+    The time that a view names, in milliseconds, none where Spark takes no text of it. A view keeps the time zone
+    of the session that made it; where nobody tells which, it is the one in which the time came first.
+#}
+{% macro _time_of(pin) -%}
+    {%- set key, zone = 'spark.sql.session.timeZone', pin.get('zone') -%}
+    {%- set own = run_query('set ' ~ key).rows[0]['value'] -%}
+    {%- if zone and zone != own -%}{%- do run_query('set ' ~ key ~ '=' ~ zone) -%}{%- endif -%}
+    {%- set at = namespace(time=none) -%}
+    {%- for text in pin.get('times', pin.get('feed')) if at.time is none -%}
+        {%- set found = dbt_delta._attempt('select unix_millis(cast((' ~ text ~ '\n) as timestamp)) as at') -%}
+        {%- if not found.problem and found.rows[0]['at'] is not none -%}
+            {%- set at.time = found.rows[0]['at'] | int - (0 if zone else 50400000) -%}
+            {%- do pin.update({'taken': text}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if zone and zone != own -%}{%- do run_query('set ' ~ key ~ '=' ~ own) -%}{%- endif -%}
+    {{- return(at.time) -}}
 {%- endmacro %}
 
 {% macro _hours_since(state, time) -%}

@@ -8,8 +8,9 @@
       unclustered_bytes, unsorted_files, unsorted_bytes}; deleted_bytes is that of files of which
       deletion vectors hide rows;
     - `gone`: {time, bytes} of files that left the table, by the hour;
-    - `claims`: {time, relation} of files that left the table and that a shallow clone of it has still,
-      with the time of the oldest;
+    - `claims`: {time, table, is_live, left} of data files and deletion vectors of the table that a shallow
+      clone has, or had until `left`: the table of the clone, whether this one has them still, and the time
+      since when a VACUUM might take one of them;
     - `commits`: the time of each version in the log; `operations`: the last commit of each operation;
     - `now`: the server's time.
     Times are milliseconds since 1970.
@@ -18,6 +19,14 @@
     {%- for table in tables -%}{%- do table.update({'id': loop.index0, 'state': none}) -%}{%- endfor -%}
     {%- set logs = dbt_delta._readable_logs(tables) -%}
     {%- if not logs -%}{{- return('') -}}{%- endif -%}
+    {%- for table in tables if table.problem is defined -%}
+        {%- for other in tables -%}
+            {%- do other.pins.append({
+                'who': dbt_delta._bare(table.relation),
+                'unknown': 'may be a shallow clone: its log cannot be read (' ~ table.problem ~ ')',
+            }) -%}
+        {%- endfor -%}
+    {%- endfor -%}
     {%- for row in run_query(dbt_delta._states_sql(tables, logs, dbt_delta._checkpoints(logs))).rows -%}
         {%- set table = tables[row['id'] | int] -%}
         {%- if table.state is none -%}
@@ -49,7 +58,11 @@
     {%- elif kind == 'gone' -%}
         {%- do state.gone.append({'time': row['time'] | int, 'bytes': (row['bytes'] or 0) | int}) -%}
     {%- elif kind == 'claim' -%}
-        {%- do state.claims.append({'time': row['time'] | int, 'relation': tables[key | int].relation}) -%}
+        {%- set about = fromjson(key) -%}
+        {%- do state.claims.append({
+            'time': row['time'] | int, 'table': tables[about.claimant], 'is_live': about.is_live,
+            'left': (about.hour + 1) * 3600000 if about.hour is defined else none,
+        }) -%}
     {%- elif kind == 'operation' -%}
         {%- do state.operations.update({key: fromjson(row['text'])}) -%}
         {%- for commit in fromjson(row['commits']) -%}
@@ -90,7 +103,7 @@
 
 {#
     The logs of tables, those of one warehouse as one: {parent, tables}. Spark reads no path of which
-    nothing is there, so they are tried first.
+    nothing is there, so they are tried first. Where it cannot read what is there, tables get a `problem`.
 #}
 {% macro _readable_logs(tables) -%}
     {%- set parents = {} -%}
@@ -100,10 +113,13 @@
     {%- set logs = [] -%}
     {%- for parent, found in parents.items() -%}
         {%- set log = {'parent': parent, 'tables': found} -%}
-        {%- if dbt_delta._succeeds(
-            'count(*)', 'select 1 from text.' ~ dbt_delta._log_files(log, '*.json') ~ ' limit 0'
-        ) -%}
+        {%- set problem = dbt_delta._attempt(
+            'select 1 from text.' ~ dbt_delta._log_files(log, '*.json') ~ ' limit 0'
+        ).problem -%}
+        {%- if not problem -%}
             {%- do logs.append(log) -%}
+        {%- elif 'PATH_NOT_FOUND' not in problem -%}
+            {%- for table in found -%}{%- do table.update({'problem': problem}) -%}{%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(logs) -}}
@@ -142,111 +158,6 @@
     {{- return(modules.re.sub('([][{}*?,\\\\])', '\\\\\\1', path)) -}}
 {%- endmacro %}
 
-{#
-    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file}: texts
-    for FROM and for the path of the checkpoint. One of Delta's second format names the files, in a folder
-    beside it, that hold the rest.
-#}
-{% macro _checkpoints(logs, always=false) -%}
-    {%- set listings = [] -%}
-    {%- for log in logs -%}
-        {%- do listings.append('select path from binaryFile.' ~ dbt_delta._log_files(
-            log, '{00000000000000000000.json,*.checkpoint.*}'
-        )) -%}
-    {%- endfor -%}
-    {%- set paths = run_query(listings | join('\nunion all\n')).columns[0].values() -%}
-    {%- set sources = [] -%}
-    {%- for log in logs -%}
-        {%- set files = [] -%}
-        {%- for table in log.tables -%}
-            {%- set names = [] -%}
-            {%- for path in paths if path.startswith(table.location ~ '/_delta_log/') -%}
-                {%- do names.append(path.rpartition('/')[2]) -%}
-            {%- endfor -%}
-            {%- set folder = dbt_delta._log_folder(log, table) -%}
-            {%- for name in dbt_delta._newest_checkpoint(names, always) -%}
-                {%- set path = dbt_delta._plain_glob(folder ~ name) -%}
-                {#- One of JSON is read with the other lines of the log. -#}
-                {%- if name.endswith('.parquet') -%}{%- do files.append(path) -%}{%- endif -%}
-                {%- if name.count('.') == 3 -%}
-                    {%- set parts = [] -%}
-                    {%- set listed = dbt_delta._sidecars_sql(dbt_delta._any_path(log.parent, [path]), name) -%}
-                    {%- for row in run_query(listed).rows -%}
-                        {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
-                    {%- endfor -%}
-                    {%- if parts -%}
-                        {%- do sources.append({
-                            'from': 'parquet.' ~ dbt_delta._any_path(log.parent, parts),
-                            'file': dbt_delta._literal(table.location ~ '/_delta_log/' ~ name),
-                        }) -%}
-                    {%- endif -%}
-                {%- endif -%}
-            {%- endfor -%}
-        {%- endfor -%}
-        {%- if files -%}
-            {%- do sources.append({
-                'from': 'parquet.' ~ dbt_delta._any_path(log.parent, files), 'file': '_metadata.file_path',
-            }) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{- return(sources) -}}
-{%- endmacro %}
-
-{# The names of the files that hold the rest of a checkpoint of Delta's second format. #}
-{% macro _sidecars_sql(path, name) -%}
-    {%- if name.endswith('.parquet') -%}
-        {{- return('select sidecar.path as name from parquet.' ~ path ~ ' where sidecar is not null') -}}
-    {%- endif -%}
-    {%- set sidecar = "get_json_object(value, '$.sidecar.path')" -%}
-    {{- return('select ' ~ sidecar ~ ' as name from text.' ~ path ~ ' where ' ~ sidecar ~ ' is not null') -}}
-{%- endmacro %}
-
-{#
-    The files of the newest whole checkpoint: `n.checkpoint.parquet`, all parts of `n.checkpoint.1.3.parquet`,
-    or `n.checkpoint.<id>.parquet` or `.json`; none where the log has version 0, unless always.
-#}
-{% macro _newest_checkpoint(names, always) -%}
-    {%- set newest = namespace(version='', files=[]) -%}
-    {%- if always or '00000000000000000000.json' not in names -%}
-        {%- for name in names | sort if '.checkpoint.' in name -%}
-            {%- set steps = name.split('.') -%}
-            {%- set files = [name] -%}
-            {%- if steps | length == 5 -%}
-                {%- set files = [] -%}
-                {%- for other in names if other.startswith(steps[0]) and other.endswith('.' ~ steps[3] ~ '.parquet') -%}
-                    {%- do files.append(other) -%}
-                {%- endfor -%}
-            {%- endif -%}
-            {%- if steps[0] > newest.version and (steps | length < 5 or files | length == steps[3] | int) -%}
-                {%- set newest.version, newest.files = steps[0], files -%}
-            {%- endif -%}
-        {%- endfor -%}
-    {%- endif -%}
-    {{- return(newest.files) -}}
-{%- endmacro %}
-
-{# Each row of a checkpoint as the line of a log that says the same. #}
-{% macro _checkpoint_lines(source) -%}
-    {%- set columns = dbt_delta._columns_of('select * from ' ~ source.from) -%}
-    {%- set wanted = {
-        'add': ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'deletionVector', 'clusteringProvider'],
-        'remove': ['path', 'deletionTimestamp', 'size', 'deletionVector'],
-        'metaData': ['schemaString', 'partitionColumns', 'configuration'],
-        'domainMetadata': ['domain', 'configuration', 'removed'],
-    } -%}
-    {%- set actions = [] -%}
-    {%- for column in columns if column.name in wanted -%}
-        {%- set fields = [] -%}
-        {%- for field in dbt_delta._struct_fields(column.type) if field.name in wanted[column.name] -%}
-            {%- do fields.append(column.name ~ '.' ~ field.name) -%}
-        {%- endfor -%}
-        {%- do actions.append('struct(' ~ fields | join(', ') ~ ') as ' ~ column.name) -%}
-    {%- endfor -%}
-    {{- return(
-        'select ' ~ source.file ~ ' as file, to_json(struct(' ~ actions | join(', ') ~ ')) as value from ' ~ source.from
-    ) -}}
-{%- endmacro %}
-
 {# A path in a log as the catalog has it: not encoded, with one slash after file:. #}
 {% macro _plain_path(path) -%}
     {{- return(
@@ -266,7 +177,8 @@
             ] | join(', ') ~ ')') -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- for source in checkpoints -%}{%- do lines.append(dbt_delta._checkpoint_lines(source)) -%}{%- endfor %}
+    {%- for source in checkpoints -%}{%- do lines.append(dbt_delta._checkpoint_lines(source)) -%}{%- endfor -%}
+    {%- set vector = 'struct<storageType string, pathOrInlineDv string, offset int, cardinality bigint>' %}
 with logs as (
     {{ lines | join('\n    union all\n    ') }}
 ),
@@ -280,10 +192,8 @@ lines as (
         from_json(
             logs.value,
             'add struct<path string, partitionValues map<string, string>, size bigint, modificationTime bigint,
-                stats string, deletionVector struct<pathOrInlineDv string, offset int, cardinality bigint>,
-                clusteringProvider string>,
-            remove struct<path string, deletionTimestamp bigint, size bigint,
-                deletionVector struct<pathOrInlineDv string, offset int, cardinality bigint>>,
+                stats string, deletionVector {{ vector }}, clusteringProvider string>,
+            remove struct<path string, deletionTimestamp bigint, size bigint, deletionVector {{ vector }}>,
             metaData struct<schemaString string, partitionColumns array<string>, configuration map<string, string>>,
             domainMetadata struct<domain string, configuration string, removed boolean>,
             commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
@@ -332,46 +242,90 @@ latest as (
         id, location, small, kind, key,
         max_by(struct(is_live, size, time, is_clustered, part, row_count, deleted_rows, text), version) as last,
         max(is_live and is_sorted) as is_sorted,
-        to_json(array_agg(if(kind = 'operation', struct(version, committed_at as time), null))) as commits
+        min(time) filter (where is_live) as made_at,
+        to_json(array_agg(if(kind = 'operation', struct(version, committed_at as time), null))) as commits,
+        first(vector) as vector
     from actions
     where kind is not null
     group by id, location, small, kind, key, vector.pathOrInlineDv, vector.offset
 ),
+-- What VACUUM removes or leaves: data files, and files of deletion vectors.
+units as (
+    select
+        id, location, small, last, is_sorted, made_at, commits,
+        inline(filter(
+            array(struct(kind, key), if(vector_file is null, null, struct('vector' as kind, vector_file as key))),
+            unit -> unit is not null
+        ))
+    from (select *, {{ dbt_delta._vector_file('vector') }} as vector_file from latest)
+),
 paths as (
     select
         id, small, kind, key,
-        max_by(last, last.is_live) as last, max(is_sorted) as is_sorted, max(commits) as commits
-    from latest
+        max_by(last, struct(last.is_live, last.time)) as last, max(is_sorted) as is_sorted,
+        min(made_at) as made_at, max(commits) as commits
+    from units
     group by id, small, kind, key
 ),
--- The files of other tables that a shallow clone has are claimed there.
+-- The files of other tables that a shallow clone has, or had, are claimed there.
 claims as (
     select inline(filter(array(
-        struct(paths.id, paths.kind, paths.key, paths.small, paths.last, paths.is_sorted, paths.commits, int(null) as claimant),
+        struct(
+            paths.id, paths.kind, paths.key, paths.small, paths.last, paths.is_sorted, paths.made_at, paths.commits,
+            int(null) as claimant
+        ),
         struct(
             owners.id, paths.kind, substring(paths.key, length(owners.location) + 2) as key, paths.small,
-            paths.last, paths.is_sorted, paths.commits, paths.id as claimant
+            paths.last, paths.is_sorted, paths.made_at, paths.commits, paths.id as claimant
         )
     ), one -> one.id is not null))
     from paths
     left join tables as owners
-        on paths.kind = 'file' and paths.last.is_live and paths.key rlike '^[A-Za-z][A-Za-z0-9+.-]*:/'
-        and startswith(paths.key, owners.location || '/')
+        on paths.kind in ('file', 'vector') and paths.key rlike '^[A-Za-z][A-Za-z0-9+.-]*:/'
+        and startswith(paths.key, owners.location || '/') and owners.id != paths.id
 ),
 files as (
     select
         id, key, max(small) as small, max(is_sorted) as is_sorted, max(commits) as commits,
+        kind = 'vector' as is_vector,
         first(last) filter (where claimant is null) as own,
-        max(claimant) as claimant, min(last.time) filter (where claimant is not null) as claimed_time,
+        min(made_at) filter (where claimant is null) as made_at,
+        array_agg(struct(claimant, last.is_live, last.time, made_at)) filter (where claimant is not null) as claims,
         case
-            when kind != 'file' then kind
+            when kind not in ('file', 'vector') then kind
+            when count_if(claimant is null) = 0 then 'unknown'
+            when kind = 'vector' then 'vector'
             when max(last.is_live) filter (where claimant is null) then 'live'
-            when max(claimant) is not null then 'claim'
             else 'gone'
         end as kind
     from claims
     group by id, claims.kind, key
 )
+{%- endmacro %}
+
+{#
+    The file that holds a deletion vector: the log has 16 bytes of its name as 20 characters of Z85, after a
+    folder; or the path of another table's; or the vector itself, which is no file.
+#}
+{% macro _vector_file(vector) -%}
+    {%- set path, words = vector ~ '.pathOrInlineDv', [] -%}
+    {%- set digits = "'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#'" -%}
+    {%- for word in range(4) -%}
+        {%- set value = namespace(sql='0L') -%}
+        {%- for digit in range(5) -%}
+            {%- set value.sql = '(' ~ value.sql ~ ' * 85 + instr(' ~ digits ~ ', substring(' ~ path ~ ', '
+                ~ (word * 5 + digit - 20) ~ ', 1)) - 1)' -%}
+        {%- endfor -%}
+        {%- do words.append("lpad(lower(hex(" ~ value.sql ~ ")), 8, '0')") -%}
+    {%- endfor -%}
+case {{ vector }}.storageType
+            when 'p' then {{ dbt_delta._plain_path(path) }}
+            when 'u' then if(length({{ path }}) > 20, left({{ path }}, length({{ path }}) - 20) || '/', '')
+                || regexp_replace(
+                    {{ words | join(' || ') }},
+                    '(.{8})(.{4})(.{4})(.{4})(.{12})', 'deletion_vector_$1-$2-$3-$4-$5.bin'
+                )
+        end
 {%- endmacro %}
 
 {% macro _removable_sql(table, time) -%}
@@ -381,7 +335,14 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {%- endmacro %}
 
 {% macro _states_sql(tables, logs, checkpoints) -%}
-{{ dbt_delta._files_sql(tables, logs, checkpoints) }}
+{{ dbt_delta._files_sql(tables, logs, checkpoints) }},
+-- Each file, and each claim on it.
+entries as (
+    select * except (kind, claims), if(claim is null, kind, 'claim') as kind, own.is_live is true as is_live
+    from files
+    lateral view explode(array_prepend(claims, null)) one as claim
+    where claim is not null or kind not in ('vector', 'unknown')
+)
 select
     id,
     kind,
@@ -390,7 +351,9 @@ select
             map_from_entries(array_sort(map_entries(own.part))), map('ignoreNullFields', 'false')
         )
         when 'gone' then string(own.time div 3600000)
-        when 'claim' then string(claimant)
+        when 'claim' then to_json(struct(
+            claim.claimant, is_live, if(claim.is_live, null, claim.time div 3600000) as hour
+        ))
         else key
     end as key,
     count(*) as files,
@@ -404,10 +367,14 @@ select
     sum(own.size) filter (where not own.is_clustered) as unclustered_bytes,
     count_if(not is_sorted) as unsorted_files,
     sum(own.size) filter (where not is_sorted) as unsorted_bytes,
-    coalesce(min(claimed_time), max(own.time)) as time,
+    -- A deletion vector was made later than its data file, of which alone the log says when.
+    if(kind = 'claim', min(if(
+        is_vector, coalesce(if(is_live, null, own.time), claim.made_at, made_at, 0),
+        coalesce(claim.made_at, made_at, if(is_live, null, own.time), 0)
+    )), max(own.time)) as time,
     max(own.text) as text,
     max(commits) as commits,
     unix_millis(current_timestamp()) as now
-from files
+from entries
 group by all
 {%- endmacro %}

@@ -3,33 +3,40 @@
     the table of; tables without one, of all schemas or of those that the variable
     dbt_delta_clone_schemas names, are here as they may be shallow clones of others.
 #}
-{% macro _catalog_tables(nodes, relation=none) -%}
+{% macro _catalog_tables(nodes, relations=[]) -%}
     {%- set found, views, wanted, common = {}, [], {}, dbt_delta._thresholds(none) -%}
-    {%- for node in nodes -%}{%- do wanted.update({(node.schema ~ '.' ~ node.alias) | lower: node}) -%}{%- endfor -%}
-    {%- set own = (nodes + [relation] if relation else nodes) | map(attribute='schema') | map('lower') | list -%}
+    {%- for node in nodes -%}{%- do wanted.update({(node.schema | lower, node.alias | lower): node}) -%}{%- endfor -%}
+    {%- set own = (nodes + relations) | map(attribute='schema') | map('lower') | list -%}
     {%- set others = var('dbt_delta_clone_schemas', none) -%}
     {%- set others = none if others is none else dbt_delta._names(others) | map('lower') | list -%}
+    {%- set schemas = [] -%}
     {%- for schema in dbt_delta._schemas() if others is none or schema in own + others -%}
-        {%- for row in dbt_delta._extended_tables(schema) -%}
-            {%- set about = dbt_delta._information(row['information']) -%}
-            {%- if about.get('Type') == 'VIEW' -%}
-                {%- do views.append(about) -%}
-            {%- elif about.get('Provider') == 'delta' and about.get('Location') -%}
-                {%- set key = (schema ~ '.' ~ row['tableName']) | lower -%}
-                {%- do found.update({key: dbt_delta._maintained(
-                    api.Relation.create(schema=schema, identifier=row['tableName'], type='table'),
-                    about.Location, wanted.get(key), common
-                )}) -%}
-            {%- endif -%}
-        {%- endfor -%}
+        {%- do schemas.append(schema) -%}
+    {%- endfor -%}
+    {%- if others is not none -%}
+        {%- do log(
+            'Clones and views are looked for in ' ~ (schemas | join(', ') or 'no schema')
+            ~ ' alone, as dbt_delta_clone_schemas says; those elsewhere hold nothing back.', info=true
+        ) -%}
+    {%- endif -%}
+    {%- for entry in dbt_delta._listing(schemas) -%}
+        {%- if entry.type == 'view' -%}
+            {%- do views.append(entry) -%}
+        {%- elif entry.provider == 'delta' and entry.location -%}
+            {%- set key = (entry.schema | lower, entry.name | lower) -%}
+            {%- do found.update({key: dbt_delta._maintained(
+                api.Relation.create(schema=entry.schema, identifier=entry.name, type='table'),
+                entry.location, wanted.get(key), common
+            )}) -%}
+        {%- endif -%}
     {%- endfor -%}
     {%- for view in views -%}{%- do dbt_delta._pin(view, found) -%}{%- endfor -%}
     {{- return(found.values() | list) -}}
 {%- endmacro %}
 
 {#
-    A table to look after: {relation, location, node, thresholds, zorder, pins, steps, floor}. `pins` are
-    {version or time, who} of views that read the table as it was.
+    A table to look after: {relation, location, node, thresholds, zorder, pins, steps, floor}. `pins` are of
+    views that read the table as it was; see _pins.sql.
 #}
 {% macro _maintained(relation, location, node, thresholds=none) -%}
     {{- return({
@@ -45,44 +52,6 @@
 {# A table's location as _plain_path has those in logs. #}
 {% macro _plain_location(text) -%}
     {{- return(modules.re.sub('^file:/+', 'file:/', text).rstrip('/')) -}}
-{%- endmacro %}
-
-{# A listing fails if a table is dropped meanwhile: then it is made again. #}
-{% macro _extended_tables(schema) -%}
-    {%- set listing = 'show table extended in ' ~ dbt_delta._quoted(schema) ~ " like '*'" -%}
-    {%- for number in range(3) -%}
-        {%- set listed = dbt_delta._attempt(listing) -%}
-        {%- if not listed.problem -%}{{- return(listed.rows) -}}{%- endif -%}
-    {%- endfor -%}
-    {{- return(run_query(listing).rows) -}}
-{%- endmacro %}
-
-{# The lines `Name: value` of what Spark says of a table; of a name that comes twice, the first. #}
-{% macro _information(text) -%}
-    {%- set about = {} -%}
-    {%- for line in text.splitlines() if ': ' in line -%}
-        {%- set name, _, value = line.partition(': ') -%}
-        {%- do about.setdefault(name, value) -%}
-    {%- endfor -%}
-    {{- return(about) -}}
-{%- endmacro %}
-
-{# Notes which tables a view reads at a version or a time that its text names. #}
-{% macro _pin(view, tables) -%}
-    {%- set text = (view.get('View Text') or '') | replace('`', '') -%}
-    {%- set space = (view.get('View Catalog and Namespace') or '').split('.')[-1] -%}
-    {%- for name, kind, value in modules.re.findall(
-        "(?is)([\\w.]+)\\s+(?:for\\s+)?(?:system_)?(version|timestamp|time)\\s+as\\s+of\\s+('[^']*'|[0-9]+)", text
-    ) -%}
-        {%- set steps = name.split('.') -%}
-        {%- set key = ((steps[-2] if steps | length > 1 else space) ~ '.' ~ steps[-1]) | lower -%}
-        {%- if key in tables -%}
-            {%- do tables[key].pins.append({
-                kind | lower | replace('timestamp', 'time'): value.strip("'"),
-                'who': 'view ' ~ view.Database ~ '.' ~ view.Table,
-            }) -%}
-        {%- endif -%}
-    {%- endfor -%}
 {%- endmacro %}
 
 {#

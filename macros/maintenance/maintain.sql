@@ -43,6 +43,9 @@
             ) ~ ' [' ~ '%.1f' % taken.seconds ~ 's]') -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- for table in tables if table.state is not none and table.floor.blocked and table.reclaimable -%}
+        {%- do print(dbt_delta._bare(table.relation) ~ ': no VACUUM, as ' ~ table.floor.blocked) -%}
+    {%- endfor -%}
     {%- for table in tables if table.state is none -%}
         {%- do print(dbt_delta._bare(table.relation) ~ ': its log cannot be read') -%}
         {%- do at.failed.append(dbt_delta._bare(table.relation)) -%}

@@ -12,7 +12,7 @@
         {%- do dbt_delta._refuse("vacuum has retention_hours '" ~ retention_hours ~ "'. Give a number of hours.") -%}
     {%- endif -%}
     {%- do dbt_delta._delta_table(relation, 'vacuum') -%}
-    {%- set tables = dbt_delta._catalog_tables([], relation) -%}
+    {%- set tables = dbt_delta._catalog_tables([], [relation]) -%}
     {%- do dbt_delta._read_states(tables) -%}
     {%- for table in tables if dbt_delta._bare(table.relation) | lower == dbt_delta._bare(relation) | lower -%}
         {%- if table.state is none -%}
@@ -22,7 +22,7 @@
         {%- set hours = dbt_delta._vacuum_hours(table, retention_hours) -%}
         {%- set line = 'vacuum ' ~ dbt_delta._bare(relation) ~ ', files that left it more than '
             ~ dbt_delta._hours_text(hours) ~ ' ago' -%}
-        {%- if dry_run -%}
+        {%- if dry_run and not table.floor.blocked -%}
             {%- set paths = dbt_delta._removable(table, hours) -%}
             {%- do log(line ~ ' (dry run): ' ~ dbt_delta._files(paths | length), info=true) -%}
             {%- for path in paths -%}{%- do log('  ' ~ path, info=true) -%}{%- endfor -%}
@@ -124,7 +124,12 @@ with lines as (
     select
         is_checkpoint,
         bigint(regexp_extract(file, '/([0-9]{20})[.][^/]*$', 1)) as version,
-        from_json(value, 'add struct<path string>, remove struct<path string, deletionTimestamp bigint>') as line
+        from_json(
+            value,
+            'add struct<path string, deletionVector struct<storageType string, pathOrInlineDv string>>,
+            remove struct<path string, deletionTimestamp bigint,
+                deletionVector struct<storageType string, pathOrInlineDv string>>'
+        ) as line
     from (
         {{ lines | join('\n        union all\n        ') }}
     )
@@ -132,11 +137,17 @@ with lines as (
 ),
 paths as (
     select
-        coalesce(line.add.path, line.remove.path) as path,
+        path,
         max(line.remove.deletionTimestamp) as deleted_at,
         bool_or(is_checkpoint or version > checkpoint.newest) as is_tracked
     from lines
     cross join (select max(version) as newest from lines where is_checkpoint) as checkpoint
+    lateral view explode(array(coalesce(line.add.deletionVector, line.remove.deletionVector))) two as vector
+    -- A deletion vector may leave a file that stays.
+    lateral view explode(array(
+        coalesce(line.add.path, line.remove.path),
+        if(vector.storageType = 'u', vector.pathOrInlineDv, null)
+    )) one as path
     group by 1
 )
 select count(*) as files from paths where path is not null and deleted_at >= {{ time | int }} and not is_tracked

@@ -14,25 +14,41 @@
     {%- for row in run_query(
         'describe history ' ~ name ~ (' limit ' ~ limit if limit is not none else '')
     ).rows -%}
-        {%- set tag = fromjson(row['userMetadata'] or '{}', {}) -%}
-        {%- set tag = tag if tag is mapping else {} -%}
-        {%- do commits.append({
-            'version': row['version'] | int,
-            'time': row['timestamp'],
-            'operation': row['operation'],
-            'parameters': fromjson(row['operationParameters'] or '{}', {}),
-            'metrics': fromjson(row['operationMetrics'] or '{}', {}),
-            'node': tag.get('dbt_node_id'),
-            'run': tag.get('dbt_invocation_id'),
-            'project': tag.get('dbt_project'),
-            'started': tag.get('dbt_started_at', ''),
-            'undo_of': tag.get('dbt_undo_of'),
-            'undo_cascade': tag.get('dbt_undo_cascade', false),
-            'kept': tag.get('dbt_kept_properties', {}),
-            'replaced': tag.get('dbt_replaced'),
-        }) -%}
+        {%- do commits.append(dbt_delta._commit(row)) -%}
     {%- endfor -%}
     {{- return(commits) -}}
+{%- endmacro %}
+
+{# A commit from a row of DESCRIBE HISTORY. #}
+{% macro _commit(row) -%}
+    {{- return(dict({
+        'version': row['version'] | int,
+        'time': row['timestamp'],
+        'operation': row['operation'],
+        'parameters': fromjson(row['operationParameters'] or '{}', {}),
+        'metrics': fromjson(row['operationMetrics'] or '{}', {}),
+    }, **dbt_delta._tag(row['userMetadata']))) -}}
+{%- endmacro %}
+
+{# What of a commit's metadata is ours: nothing where the run's id is no text, as others write there, too. #}
+{% macro _tag(text) -%}
+    {%- set found = fromjson(text or '{}', {}) -%}
+    {%- set found = found if found is mapping else {} -%}
+    {%- set is_ours = found.get('dbt_invocation_id') is string and found['dbt_invocation_id'] != '' -%}
+    {%- set tag = {'node': none, 'run': none, 'project': none, 'started': '', 'undo_of': none, 'replaced': none} -%}
+    {%- for name, key in {
+        'node': 'dbt_node_id', 'run': 'dbt_invocation_id', 'project': 'dbt_project', 'started': 'dbt_started_at',
+        'undo_of': 'dbt_undo_of', 'replaced': 'dbt_replaced',
+    }.items() if is_ours and found.get(key) is string -%}
+        {%- do tag.update({name: found[key]}) -%}
+    {%- endfor -%}
+    {%- set kept = {} -%}
+    {%- if is_ours and found.get('dbt_kept_properties') is mapping -%}
+        {%- for key, value in found['dbt_kept_properties'].items() if value is string -%}
+            {%- do kept.update({key: value}) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return(dict(tag, kept=kept, undo_cascade=is_ours and found.get('dbt_undo_cascade') is true)) -}}
 {%- endmacro %}
 
 {# Operations of commits that change nothing which anybody reads. #}

@@ -32,13 +32,14 @@
 
 {# The commits of a run: last, or an invocation id or its beginning; refuses a run that wrote nothing here. #}
 {% macro _run_lines(run) -%}
-    {%- set tables = dbt_delta._histories() -%}
+    {%- set found = dbt_delta._run_tables() -%}
+    {%- for line in found.lost -%}{%- do log(line ~ '.', info=true) -%}{%- endfor -%}
     {%- set wanted = dbt_delta._run_id(
-        run, dbt_delta._run_times(tables | map(attribute='commits')), 'history: this project'
+        run, dbt_delta._run_times(found.tables | map(attribute='tagged')), 'history: this project'
     ) -%}
     {%- set lines = [] -%}
-    {%- for table in tables -%}
-        {%- for commit in table.commits if commit.run == wanted -%}
+    {%- for table in found.tables if wanted in table.tagged | map(attribute='run') -%}
+        {%- for commit in dbt_delta._commits(table.relation) if commit.run == wanted -%}
             {%- do lines.append(dbt_delta._history_line(table.relation, commit)) -%}
         {%- endfor -%}
     {%- endfor -%}
@@ -77,20 +78,6 @@
         ) -%}
     {%- endif -%}
     {{- return(matching.ids[0]) -}}
-{%- endmacro %}
-
-{# The Delta tables of the project that exist, with their commits: {relation, commits}. #}
-{% macro _histories() -%}
-    {%- set tables, schemas = [], dbt_delta._schemas() -%}
-    {%- for node in dbt_delta._table_nodes() if node.schema | lower in schemas -%}
-        {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias) -%}
-        {%- set known = adapter.get_relation(none, node.schema, node.alias) -%}
-        {%- set existing = dbt_delta._existing(relation) if known else none -%}
-        {%- if existing is not none and existing.type == 'table' and existing.provider == 'delta' -%}
-            {%- do tables.append({'relation': relation, 'node': node, 'commits': dbt_delta._commits(relation)}) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{- return(tables) -}}
 {%- endmacro %}
 
 {% macro _history_line(relation, commit) -%}

@@ -4,10 +4,8 @@
     A second call finishes what a killed one began; undoing an undo is redo.
 #}
 {% macro undo_run(run, dry_run=false, cascade=false, exclude=[]) -%}
-    {%- set tables = [] -%}
-    {%- for table in dbt_delta._histories() if table.node.name not in dbt_delta._names(exclude) -%}
-        {%- do tables.append(table) -%}
-    {%- endfor -%}
+    {%- set found = dbt_delta._run_tables(exclude) -%}
+    {%- set tables = found.tables -%}
     {%- set runs = dbt_delta._runs_of(tables) -%}
     {%- set times = {} -%}
     {%- for id, found in runs.items() -%}{%- do times.update({id: found.time}) -%}{%- endfor -%}
@@ -21,6 +19,7 @@
         {%- endif -%}
     {%- endif -%}
     {%- set plan = plan or dbt_delta._undo_plan(id, tables, runs, cascade) -%}
+    {%- for line in found.lost -%}{%- do print(line ~ '.') -%}{%- endfor -%}
     {%- if plan.reasons -%}
         {%- do dbt_delta._refuse(
             'undo_run of ' ~ plan.run ~ ' would lose more than that run wrote. Nothing was changed.\n  '
@@ -46,7 +45,9 @@
 {% macro _runs_of(tables) -%}
     {%- set runs = {} -%}
     {%- for table in tables -%}
-        {%- for commit in table.commits if commit.run is not none and not dbt_delta._is_upkeep(commit) -%}
+        {#- Of tables that are no model's, another project's run is not this one's last. -#}
+        {%- for commit in table.tagged if not dbt_delta._is_upkeep(commit)
+            and (table.node is not none or commit.project == project_name) -%}
             {%- if commit.run not in runs -%}
                 {%- do runs.update({commit.run: {
                     'time': commit.time, 'started': commit.started,
@@ -101,22 +102,56 @@
             {%- do (drops if step.version is none else plan.steps).append(step) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- do plan.reasons.extend(dbt_delta._readers_of_drops(drops)) -%}
     {%- do plan.steps.extend(drops) -%}
     {{- return(plan) -}}
 {%- endmacro %}
 
+{#
+    Why tables cannot be dropped: a shallow clone has files of theirs, or somebody has set a pin. Those of them
+    that read each other go together; views of them have nothing that could be lost.
+#}
+{% macro _readers_of_drops(steps) -%}
+    {%- set reasons, going = [], [] -%}
+    {%- if not steps -%}{{- return(reasons) -}}{%- endif -%}
+    {%- for step in steps -%}{%- do going.append(step.table | lower) -%}{%- endfor -%}
+    {%- set tables = dbt_delta._catalog_tables([], steps | map(attribute='relation') | list) -%}
+    {%- do dbt_delta._read_states(tables) -%}
+    {%- for table in tables if table.state is not none and dbt_delta._bare(table.relation) | lower in going -%}
+        {%- set readers = [] -%}
+        {%- for claim in table.state.claims if dbt_delta._is_needed(claim, table.state) -%}
+            {%- set reader = dbt_delta._bare(claim.table.relation) -%}
+            {%- if reader | lower not in going -%}
+                {%- do readers.append('its shallow clone ' ~ reader ~ ' has files of it') -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- for pin in dbt_delta._pins(table) if 'zone' not in pin -%}
+            {%- do readers.append(
+                pin.who ~ ' ' ~ (pin.unknown if pin.get('unknown') else 'reads ' ~ dbt_delta._pin_text(pin))
+            ) -%}
+        {%- endfor -%}
+        {%- if readers -%}
+            {%- do reasons.append(
+                dbt_delta._bare(table.relation) ~ ' was created in that run, and ' ~ readers | unique | join(', ')
+                ~ ': a drop would break that. Drop or copy it first, or leave the table out by exclude.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(reasons) -}}
+{%- endmacro %}
+
 {# The step of one table, or none; adds to the reasons what stands in the way. #}
 {% macro _undo_step(table, run, about, undone, reasons) -%}
-    {%- set relation, commits = table.relation, table.commits -%}
+    {%- set relation = table.relation -%}
     {%- set name = dbt_delta._bare(relation) -%}
     {%- set found = namespace(first=none) -%}
-    {%- for commit in commits if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
+    {%- for commit in table.tagged if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
         {%- set found.first = commit -%}
     {%- endfor -%}
-    {%- set first = found.first -%}
-    {%- set birth = commits[-1] -%}
+    {%- set first, birth = found.first, table.first -%}
     {%- if first is none -%}
-        {%- if birth.version == 0 and birth.time > about.time and (birth.run is none or birth.replaced) -%}
+        {%- if table.node is not none and birth.version == 0 and birth.time > about.time
+            and (birth.run is none or birth.replaced) -%}
             {%- do reasons.append(
                 name ~ ' was created ' ~ dbt_delta._age(birth.time) ~ ' ago, after the run, by '
                 ~ dbt_delta._writer(birth) ~ ': what the run wrote there is gone.'
@@ -124,6 +159,7 @@
         {%- endif -%}
         {{- return(none) -}}
     {%- endif -%}
+    {%- set commits = dbt_delta._commits(relation) -%}
     {%- for commit in commits if commit.version > first.version and not dbt_delta._is_upkeep(commit) -%}
         {%- if commit.undo_of == run -%}
             {#- Undone before; a killed call may not have come to the properties. -#}
@@ -147,7 +183,7 @@
         {%- if first.replaced -%}
             {%- do reasons.append(
                 name ~ ' replaced a ' ~ first.replaced ~ ' in that run, which cannot be brought back. Leave it out by '
-                ~ "exclude: ['" ~ table.node.name ~ "']."
+                ~ "exclude: ['" ~ name ~ "']."
             ) -%}
             {{- return(none) -}}
         {%- endif -%}

@@ -115,6 +115,11 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.relation(self.session, schema, name)
 
+    def listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
+        """See ``facts.listing``."""
+        with self._running():
+            return facts.listing(self.session, schemas)
+
     def columns(self, sql: str) -> list[dict[str, str]]:
         """See ``facts.columns``."""
         with self._running():

@@ -1,4 +1,4 @@
-"""What the catalog and Delta's log say of a relation, and Spark of a SELECT's columns.
+"""What the catalog and Delta's log say of relations, and Spark of a SELECT's columns.
 
 DESCRIBE prints for people: it redacts values, appends sections, and writes the names of fields into
 types without quotes. Here all of it comes as objects, without a statement.
@@ -34,6 +34,23 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     if entry.tableType().name() == "VIEW" or provider.lower() != "delta":
         return _of_catalog(spark, entry, provider.lower())
     return _of_delta(spark, entry)
+
+
+def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
+    """What ``_listing`` of the macros promises of all relations of schemas; opens no table.
+
+    None in another catalog than Spark's own. What is dropped meanwhile is left out.
+    """
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    catalog = spark._jsparkSession.sessionState().catalog()
+    found = []
+    for schema in schemas:
+        if catalog.databaseExists(schema):
+            names = catalog.listTables(schema, "*", False)
+            entries = _list(spark, catalog.getTablesByName(names))
+            found.extend(_listed(spark, schema, entry) for entry in entries)
+    return found
 
 
 def columns(spark: "SparkSession", sql: str) -> list[dict[str, str]]:
@@ -110,6 +127,26 @@ def _of_catalog(spark: "SparkSession", entry: Any, provider: str) -> dict[str, A
         "owner": entry.owner() or "",
         "properties": {k: v for k, v in properties.items() if not k.startswith(internal)},
         "text": _optional(entry.viewText()) or "",
+    }
+
+
+def _listed(spark: "SparkSession", schema: str, entry: Any) -> dict[str, Any]:
+    about = {
+        "schema": schema,
+        "name": entry.identifier().table(),
+        "type": "view" if entry.tableType().name() == "VIEW" else "table",
+        "provider": (_optional(entry.provider()) or "").lower(),
+    }
+    if about["type"] == "table":
+        location = _optional(entry.storage().locationUri())
+        path = spark._jvm.org.apache.hadoop.fs.Path(location).toString() if location else ""
+        return {**about, "location": path}
+    return {
+        **about,
+        "location": "",
+        "text": _optional(entry.viewText()),
+        "namespace": (_list(spark, entry.viewCatalogAndNamespace()) or [None])[-1],
+        "zone": _optional(entry.properties().get("view.sqlConfig.spark.sql.session.timeZone")),
     }
 
 

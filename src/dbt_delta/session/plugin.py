@@ -251,6 +251,10 @@ def _know_facts() -> None:
         connection = _session_of(self)
         return connection.relation(schema, name) if connection else None
 
+    def dbt_delta_listing(self: Any, schemas: list[str]) -> list[dict[str, Any]] | None:
+        connection = _session_of(self)
+        return connection.listing(schemas) if connection else None
+
     def dbt_delta_columns(self: Any, sql: str) -> list[dict[str, str]] | None:
         connection = _session_of(self)
         return connection.columns(sql) if connection else None
@@ -264,7 +268,7 @@ def _know_facts() -> None:
             return _first_line(error)
         return ""
 
-    _give_macros(dbt_delta_relation, dbt_delta_columns, dbt_delta_problem)
+    _give_macros(dbt_delta_relation, dbt_delta_listing, dbt_delta_columns, dbt_delta_problem)
 
 
 def _tell_declared_types() -> None:

@@ -1,6 +1,7 @@
 """VACUUM takes no version that somebody needs, and leaves a table's retention as it was."""
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -9,12 +10,51 @@ from typing import Any
 import pytest
 
 from tests.functional import tables
-from tests.functional.harness import Invocation, Project
+from tests.functional.harness import Invocation, Project, is_session, session
 from tests.functional.maintenance.running import operation, operations
+from tests.unit.macros import rendering
 
 RETENTION = "delta.deletedFileRetentionDuration"
-READ = ("read_version", "read_time", "read_by", "cloned")
-NAMES = ("young", "undone", "killed", *READ, "forgotten", "strayed")
+OLD = "select * from {schema}.{name} version as of 0"
+# By table: who reads its version 0, of which VACUUM would take a file, and what makes each reader.
+READERS: dict[str, dict[str, str]] = {
+    "read_version": {
+        "{other}.lines": "create view {other}.lines as\n-- of a model\n{old}  -- the first",
+        "{schema}.of_a_view": "create view {schema}.of_a_view as select * from {other}.lines",
+    },
+    "read_time": {
+        "{schema}.at": "create view {schema}.at as select * from {schema}.{name}\n"
+        "timestamp /* not version as of 1 */ as of timestamp'{time}' x",
+    },
+    "read_path": {
+        "{schema}.path": "create view {schema}.path as select * from delta.`{path}@v0`",
+    },
+    "read_options": {
+        "{schema}.options": "create view {schema}.options as\n"
+        "select * from {schema}.`{name}` with ('version' 'AsOf' = '0')",
+    },
+    "read_by": {},
+    "cloned": {
+        "{schema}.clone": "create table {schema}.clone shallow clone {schema}.{name} "
+        "version as of 0",
+        "{other}.again": "create table {other}.again shallow clone {schema}.clone",
+    },
+    # The clone has left the file, but for a version of its own that is young.
+    "left": {
+        "{other}.leaver version as of 0": "create table {other}.leaver shallow clone "
+        "delta.`{path}` version as of 0; delete from {other}.leaver where id < 20",
+    },
+    # The data file stays in the table, its older deletion vector does not.
+    "vectored": {
+        "{other}.hides": "create table {other}.hides shallow clone delta.`{path}`",
+        "{other}.hides_too": "create table {other}.hides_too shallow clone {other}.hides; "
+        "delete from {other}.hides_too where id = 39",
+    },
+}
+# Two clones have the same files: the second may be named in the place of the first.
+CLONED = {"_other.again": ".clone", "_other.hides_too": "_other.hides"}
+NAMES = ("young", "undone", "killed", "unread", *READERS, "forgotten", "strayed")
+UNBLOCKED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 
 
 @pytest.fixture(scope="module")
@@ -125,50 +165,126 @@ def test_a_killed_vacuum_leaves_a_retention_that_the_next_puts_back(made: Projec
     assert files(made, "killed") == [3]
 
 
-def test_what_a_clone_has_or_a_reader_has_pinned_stays(made: Project) -> None:
-    for name in READ:
+@pytest.fixture
+def read(made: Project) -> dict[str, list[str]]:
+    """The tables of READERS, with all their readers by table."""
+    other = f"{made.schema}_other"
+    made.sql(f"create schema {other}")
+    found: dict[str, list[str]] = {}
+    for name, readers in READERS.items():
         make(made, name)
-    made.sql("create table {schema}.clone shallow clone {schema}.cloned version as of 0")
-    made.sql("create view {schema}.pinned as select * from {schema}.read_version version as of 0")
-    at = made.history("read_time")[-1]["timestamp"]
-    made.sql(
-        "create view {schema}.pinned_time as select * from {schema}.read_time "
-        f"timestamp as of '{at}'"
-    )
+        if name == "vectored":
+            set_properties(made, name, **{"delta.enableDeletionVectors": "true"})
+            made.sql("delete from {schema}.vectored where id = 30")
+        names = {
+            "schema": made.schema, "other": other, "name": name, "path": made.warehouse / name,
+            "old": OLD.format(schema=made.schema, name=name),
+            "time": made.history(name)[-1]["timestamp"],
+        }  # fmt: skip
+        for reader, statements in readers.items():
+            for statement in statements.format(**names).split("; "):
+                made.sql(statement)
+            found.setdefault(name, []).append(reader.format(**names))
     set_properties(made, "read_by", **{"dbt_delta.pin.report": "0"})
-    rows = made.rows("clone")
-    for name in READ:
+    found["read_by"] = [f"{made.schema}.read_by version as of 0"]
+    made.sql("delete from {schema}.vectored where id = 31")
+    return found
+
+
+def test_what_somebody_reads_stays(
+    made: Project, read: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Views and clones of every kind read the same rows after VACUUM as before."""
+    from dbt.adapters.spark.impl import SparkAdapter
+
+    make(made, "unread")
+    names = ("unread", *read)
+    for name in names:
         expire(made, name)
-    time.sleep(1)
-    none = {"dbt_delta_undo_days": 0, **short(made, *READ)}
+    made.sql(
+        "comment on table {schema}.cloned is 'its\nLocation: nowhere\nType: VIEW\nProvider: csv'"
+    )
+    rows = _rows(made, read)
+    assert len(rows) == 11
+    assert {len(found) for found in rows.values()} == {40, 19, 18}
+    none = {
+        "dbt_delta_undo_days": 0,
+        "dbt_delta_clone_schemas": [f"{made.schema}_other"],
+        **short(made, *names),
+    }
     refused = vacuum(made, "cloned", check=False, retention_hours=0, vars=none)
-    assert f"its shallow clone {made.schema}.clone has files of it" in refused.output
-    select = " ".join(READ)
+    assert "has files of it. Leave at least 1" in refused.output
+    select = " ".join(names)
     done = operations(
         made,
         ("maintenance_plan", {"select": select, "output": "json"}),
-        *[("vacuum", {"relation": f"{made.schema}.{name}"}) for name in READ],
+        *[("vacuum", {"relation": f"{made.schema}.{name}"}) for name in names],
         ("maintain", {"select": select}),
         vars=none,
     )
-    planned = json.loads(done.printed.splitlines()[0])
-    assert {line["table"].partition(".")[2]: line["retention_why"] for line in planned} == {
-        "read_version": f"view {made.schema}.pinned reads version 0",
-        "read_time": f"view {made.schema}.pinned_time reads it as of {at}",
+    other = f"{made.schema}_other"
+    at = made.history("read_time")[-1]["timestamp"]
+    reasons = {
+        "unread": "the table's retention",
+        "read_version": f"view {other}.lines reads version 0",
+        "read_time": f"view {made.schema}.at reads it as of timestamp'{at}'",
+        "read_path": f"view {made.schema}.path reads version 0",
+        "read_options": f"view {made.schema}.options reads version 0",
         "read_by": "report reads version 0",
         "cloned": f"its shallow clone {made.schema}.clone has files of it",
+        "left": f"its shallow clone {other}.leaver has files of it",
+        "vectored": f"its shallow clone {other}.hides has files of it",
     }
-    assert files(made, *READ) == [3, 3, 3, 3]
-    assert made.rows("clone") == rows
-    for statement in (
-        "drop table {schema}.clone",
-        "drop view {schema}.pinned",
-        "drop view {schema}.pinned_time",
-        "alter table {schema}.read_by unset tblproperties ('dbt_delta.pin.report')",
-    ):
-        made.sql(statement)
-    vacuum(made, *READ, vars=none)
-    assert files(made, *READ) == [1, 1, 1, 1]
+    assert _why(done) == reasons
+    # The session tells of all views at once.
+    asked = [sql for sql in done.statements if re.match("show table ext|describe ext", sql)]
+    assert not asked or not is_session()
+    assert _rows(made, read) == rows
+    assert files(made, *names) == [1, *[3] * (len(names) - 1)]
+    # Where no session tells of them, as on a server, what Spark prints does.
+    monkeypatch.setattr(SparkAdapter, "dbt_delta_listing", lambda self, schemas: None)
+    planned = operation(made, "maintenance_plan", select=select, output="json", vars=none)
+    assert _why(planned) == reasons
+    # What nobody reads any more goes.
+    made.sql(f"drop table {other}.leaver")
+    made.sql("drop view {schema}.path")
+    vacuum(made, "left", "read_path", vars=none)
+    assert files(made, "left", "read_path") == [1, 1]
+
+
+def _why(planned: Invocation) -> dict[str, str]:
+    """Why the files of each table are kept as long as they are; of two clones, the first."""
+    lines = json.loads(planned.printed.splitlines()[0])
+    why = {line["table"].partition(".")[2]: line["retention_why"] for line in lines}
+    return {
+        name: re.sub("|".join(CLONED), lambda at: CLONED[at.group()], text)
+        for name, text in why.items()
+    }
+
+
+def _rows(project: Project, readers: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Sorted rows of each reader; Delta refuses versions older than the retention otherwise."""
+    try:
+        session().conf.set(UNBLOCKED, "false")
+        return {
+            reader: sorted(tuple(row) for row in project.sql(f"select * from {reader}"))
+            for found in readers.values()
+            for reader in found
+        }
+    finally:
+        session().conf.unset(UNBLOCKED)
+
+
+def test_without_the_plugin_a_missing_path_is_told_from_other_errors(made: Project) -> None:
+    """No log is no reader; one that cannot be read may be a clone's."""
+    attempt = rendering.load().get_attempt_sql
+    found = {
+        name: made.sql(attempt(f"select 1 as one from {name}"))[0].asDict()
+        for name in ("text.`/nowhere/*.json`", "nothing_of_that_name", "range(1)")
+    }
+    assert [list(row.values()) for row in found.values()] == [
+        ["PATH_NOT_FOUND"], ["Spark refused it; its log says why"], [1],
+    ]  # fmt: skip
 
 
 def test_versions_that_left_a_checkpoint_are_not_taken_for_old(made: Project) -> None:

@@ -7,6 +7,7 @@ DBT_DELTA_SEED          before which ones; see drawing.py
 import json
 import random
 import re
+import shutil
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.functional import tables
 from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Invocation, Project, is_session
+from tests.functional.operations import operations
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
 FAILURES = examples(1, 8)
@@ -276,3 +278,64 @@ def test_what_cannot_come_back_stops_it_and_upkeep_and_comments_do_not(project: 
     assert (_ids(project, "rebuilt"), _ids(project, "appended")) == ([0, 1], [0, 1])
     tag = json.loads(tables.commits(project, "rebuilt")[-1]["userMetadata"])
     assert tag["dbt_undo_of"]
+
+
+SETTING = "spark.databricks.delta.commitInfo.userMetadata"
+FOREIGN = ('{"dbt_invocation_id": 7}', "[1, 2]", "7", "{no json", '{"dbt_invocation_id": null}')
+
+
+def _every_table(project: Project) -> dict[str, Any]:
+    """Rows and columns of all tables of both schemas, whoever made them; none of the unreadable."""
+    found: dict[str, Any] = {}
+    for schema in (project.schema, f"{project.schema}_other"):
+        for row in project.sql(f"show tables in {schema}"):
+            name = f"{schema}.{row.tableName}"
+            if row.tableName not in ("src", "logless"):
+                rows = project.sql(f"select * from {name}")
+                columns = project.sql(f"describe table {name}")
+                found[name] = (sorted(tuple(row) for row in rows), columns)
+    return found
+
+
+def test_what_is_no_model_any_more_is_undone_or_named(project: Project) -> None:
+    """Deleted models, models that are views by now, other schemas; the unreadable is told."""
+    names = ("src", "rebuilt", "wider")
+    table = _model("materialized='table'")
+    other = "materialized='table', schema='other'"
+    project.write(
+        {f"models/{name}.sql": MODELS[f"models/{name}.sql"] for name in names}
+        | {f"models/{name}.sql": table for name in ("gone", "viewed", "logless")}
+        | {f"models/{name}.sql": _model(other) for name in ("stays", "goes")}
+    )
+    project.dbt("run", vars={"step": 1}, threads=4)
+    project.sql("create table {schema}.by_hand using delta as select 1 as id")
+    for text in FOREIGN:
+        project.sql(f"set `{SETTING}`=`{text}`")
+        project.sql("insert into {schema}.by_hand values (2)")
+    project.sql(f"reset `{SETTING}`")
+    before = _every_table(project)
+    project.write({"models/fresh.sql": table})
+    project.dbt("run", vars={"step": 2}, threads=4)
+    after = _every_table(project)
+    changed = {name.partition(".")[2] for name in after if after[name] != before.get(name)}
+    assert changed == {"rebuilt", "wider", "gone", "viewed", "stays", "goes", "fresh"}
+    project.sql("create table {schema}_other.reader shallow clone {schema}.fresh")
+    versions = tables.versions(project, ("rebuilt", "wider", "gone", "viewed", "fresh"))
+    # Of a table that is shown to be there nothing but its name is left.
+    shutil.rmtree(project.warehouse / "logless")
+    project.write({f"models/{name}.sql": None for name in ("gone", "goes", "logless", "fresh")})
+    project.write({"models/viewed.sql": _model("materialized='view'")})
+    as_json = {"run": "last", "output": "json"}
+    shown = operations(project, ("history", as_json), vars={"step": 2})
+    lines = json.loads(shown.printed.splitlines()[-1])
+    assert {line["table"].partition(".")[2] for line in lines} == changed
+    refused = _undo(project, "{run: last}", check=False)
+    assert not refused.success
+    said = f"its shallow clone {project.schema}_other.reader has files of it: a drop would break"
+    assert f"{project.schema}.fresh was created in that run, and {said}" in refused.output
+    assert tables.versions(project, versions) == versions
+    project.sql("drop table {schema}_other.reader")
+    undone = _undo(project, "{run: last}")
+    assert f"{project.schema}.logless has lost its log" in undone.output
+    assert f"Undone: {len(changed)} tables." in undone.output
+    assert _every_table(project) == before

@@ -25,9 +25,14 @@ def default(name: str, value: Any = None) -> Any:
     ("pin", "hours"),
     [
         # An hour more is on the safe side.
-        ({"version": "0"}, 301),
-        ({"time": "2024-01-01 12:00:00"}, 301),
+        ({"version": "0"}, 316),
+        ({"times": ["'2024-01-01 12:00:00'"], "zone": "UTC"}, 201),
+        # Who does not know the zone takes the one where that time came first.
+        ({"times": ["'2024-01-01 12:00:00'"], "zone": None}, 316),
         ({"version": "1"}, 201),
+        # A feed reads what its first version took away.
+        ({"feed": ["1"]}, 316),
+        ({"feed": ["4"]}, 168),
         # VACUUM takes no files of the newest version: the table's own week is left.
         ({"version": "3"}, 168),
     ],
@@ -36,7 +41,7 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
     macros: Callable[..., SimpleNamespace], pin: dict[str, str], hours: int
 ) -> None:
     """However many commits came later."""
-    ages = {0: 400, 1: 300, 2: 200, 3: 1}
+    ages = {0: 500, 1: 315, 2: 200, 3: 1}
     state = {
         "version": 3, "now": NOW, "claims": [], "configuration": {},
         "commits": {version: NOW - age * HOUR for version, age in ages.items()},
@@ -44,45 +49,203 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
     package = macros(
         var=default,
         fromjson=lambda text, value: json.loads(text),
-        # When the view's time was.
-        run_query=lambda sql: SimpleNamespace(rows=[{"at": NOW - 350 * HOUR}]),
+        adapter=SimpleNamespace(
+            # When the view's time was: between versions 1 and 2, 14 hours earlier before both.
+            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=[{"at": NOW - 310 * HOUR}]))
+        ),
+        run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
     floor = package._floor({"state": state, "pins": [{**pin, "who": "view s.v"}]})
     assert floor["hours"] == hours
     assert floor["blocked"] is None
 
 
-def test_a_table_is_its_models_by_the_alias(macros: Callable[..., SimpleNamespace]) -> None:
-    information = "Type: MANAGED\nProvider: delta\nLocation: file:/warehouse/t\n"
+@pytest.mark.parametrize(
+    ("pin", "why"),
+    [
+        ({"version": "newest"}, "reads version 'newest', which is no number"),
+        ({"version": "1"}, "reads version 1, of which the log has no successor"),
+        ({"times": [], "zone": "UTC"}, "reads it as of a time that cannot be told"),
+        ({"times": ["f()"], "zone": "UTC"}, "reads it as of a time that cannot be told: f()"),
+        ({"unknown": "has a text that the server does not tell"}, "has a text that the server"),
+    ],
+)
+def test_what_cannot_be_told_blocks(
+    macros: Callable[..., SimpleNamespace], pin: dict[str, Any], why: str
+) -> None:
+    state = {"version": 3, "now": NOW, "claims": [], "configuration": {}, "commits": {3: NOW}}
+    package = macros(
+        var=default,
+        adapter=SimpleNamespace(dbt_delta_attempt=lambda sql: ("no function f", None)),
+        run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
+    )
+    table = {"relation": TABLE, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    table["floor"] = package._floor(table)
+    assert table["floor"]["blocked"].startswith(f"view s.v {why}")
+    said = package._vacuum(table, 168, "full")
+    assert said["problem"].endswith("Nothing was removed.")
+
+
+def catalog(
+    macros: Callable[..., SimpleNamespace], rows: list[dict[str, Any]], **answers: list[Any]
+) -> SimpleNamespace:
+    """Macros of a server with one schema, `shop`, that answers these statements."""
     listed = {
         "show schemas": [("shop",)],
-        "show table extended in `shop` like '*'": [
-            {"tableName": name, "information": information}
-            for name in ("orders", "orders_v2", "returns")
-        ],
+        "show table extended in `shop` like '*'": [{"isTemporary": False, **row} for row in rows],
+        **answers,
     }
-    package = macros(
+    return macros(
         var=default,
         adapter=SimpleNamespace(
             dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=listed[sql]))
         ),
-        api=SimpleNamespace(Relation=SimpleNamespace(create=lambda **names: names)),
+        api=SimpleNamespace(
+            Relation=SimpleNamespace(create=lambda **names: SimpleNamespace(**names))
+        ),
         run_query=lambda sql: SimpleNamespace(rows=listed[sql]),
     )
+
+
+def test_a_table_is_its_models_by_the_alias(macros: Callable[..., SimpleNamespace]) -> None:
+    information = "Type: MANAGED\nProvider: delta\nLocation: file:/warehouse/t\n"
+    names = ("orders", "orders_v2", "returns")
+    rows = [{"tableName": name, "information": information} for name in names]
+    package = catalog(macros, rows)
     nodes = [
         {"name": name, "schema": "Shop", "alias": alias, "config": {}}
         for name, alias in (("orders_v2", "Orders"), ("returns", "returns"))
     ]
     tables = package._catalog_tables(nodes)
-    models = {t["relation"]["identifier"]: t["node"] and t["node"]["name"] for t in tables}
+    models = {t["relation"].identifier: t["node"] and t["node"]["name"] for t in tables}
     assert models == {"orders": "orders_v2", "orders_v2": None, "returns": "returns"}
+
+
+def test_what_a_server_prints_is_not_mistaken(macros: Callable[..., SimpleNamespace]) -> None:
+    """A comment may say what Spark says; the lines of a view's text are not its whole."""
+    table = "Type: MANAGED\nProvider: delta\n{}Location: file:/warehouse/t\n"
+    comment = "Comment: it\nLocation: nowhere\nType: VIEW\n"
+    view = "Type: VIEW\nView Text: select *\nfrom t\n{}View Catalog and Namespace: a.b\n"
+    found = [
+        ("id", "bigint", None), ("", "", ""), ("# Detailed Table Information", "", ""),
+        ("Comment", "it\nLocation: nowhere\nType: VIEW", ""), ("Type", "MANAGED", ""),
+        ("Provider", "delta", ""), ("Location", "file:/warehouse/u", ""),
+    ]  # fmt: skip
+    text = {
+        "view_text": "select *\nfrom t\nversion as of 3",
+        "view_catalog_and_namespace": "c.`d.e`",
+        "view_creation_spark_configuration": {"spark.sql.session.timeZone": "Asia/Tokyo"},
+    }
+    package = catalog(
+        macros,
+        [
+            {"tableName": "t", "information": table.format("")},
+            {"tableName": "u", "information": table.format(comment)},
+            {"tableName": "v", "information": view.format("")},
+            {"tableName": "w", "information": view.format("version as of 3\n")},
+        ],
+        **{
+            "describe extended `shop`.`u`": found,
+            "describe extended `shop`.`w` as json": [(json.dumps(text),)],
+        },
+    )
+    listing = {entry["name"]: entry for entry in package._listing(["shop"])}
+    assert [listing[name]["location"] for name in "tu"] == [
+        "file:/warehouse/t",
+        "file:/warehouse/u",
+    ]
+    assert [listing[name]["type"] for name in "tuvw"] == ["table", "table", "view", "view"]
+    assert listing["v"]["text"] == ""
+    assert listing["w"]["text"] == text["view_text"]
+    assert (listing["w"]["namespace"], listing["w"]["zone"]) == ("d.e", "Asia/Tokyo")
+
+
+VERSION = [(["a", "t"], {"version": "3"})]
+TEXTS: list[tuple[str, list[tuple[list[str] | None, dict[str, Any]]]]] = [
+    ("select *\nfrom a.t\nversion as of 3", VERSION),
+    ("select * from A.T for system_version /* a /* b */ c */ as -- d\n of '3'", VERSION),
+    ("select * from a.t with ('versionAsOf'='3')", VERSION),
+    ("select * from a.t WITH (versionasof 3)", VERSION),
+    ("select * from a.t with ('a' = 'b', `versionAsOf` = '3')", VERSION),
+    ("select * from a.t with ('versionA' 'sOf' = 3)", VERSION),
+    ("select * from identifier('a.t') version as of 3", VERSION),
+    ("from a.t version as of 3 |> where true", VERSION),
+    ("select r'\\', * from a.t version as of 3", VERSION),
+    ("select * from t version as of 3 tablesample (10 percent)", [(["t"], {"version": "3"})]),
+    ("select * from c.`a.b`.`größe ``1` version as of 3", [
+        (["c", "a.b", "größe `1"], {"version": "3"})
+    ]),
+    ("select * from delta.`/a b/t@v3`", [(["delta", "/a b/t"], {"version": "3"})]),
+    ("select * from delta.`/t@20240131123456789`", [
+        (["delta", "/t"], {"times": ["'2024-01-31 12:34:56.789'"]})
+    ]),
+    ("select * from a.t timestamp as of current_timestamp() - interval 3 days x join b on true", [
+        (["a", "t"], {"times": [
+            "current_timestamp() - interval 3 days x", "current_timestamp() - interval 3 days",
+        ]})
+    ]),
+    ("select * from (a.t for system_time as of date'2024-1-31'), b timestamp as of f(1, 2) c (d)", [
+        (["a", "t"], {"times": ["date'2024-1-31'", "date"]}),
+        (["b"], {"times": ["f(1, 2) c (d)", "f(1, 2)"]}),
+    ]),
+    ("select * from a.t timestamp as of (select max(at) from x)", [(["a", "t"], {"times": []})]),
+    ("select * from a.t with ('timestampAsOf' = '2024-01-31')", [
+        (["a", "t"], {"times": ["'2024-01-31'"]})
+    ]),
+    ("select * from table_changes('a.`b.c`', 3, 5)", [(["a", "b.c"], {"feed": ["3"]})]),
+    ("select * from a.t with ('readChangeFeed' = 'true', 'startingVersion' = '3')", [
+        (["a", "t"], {"feed": ["3"]})
+    ]),
+    # The table is not told.
+    ("select * from identifier('a.' || x) version as of 3", [(None, {"version": "3"})]),
+    ("select * from table_changes(x, 3)", [(None, {})]),
+    # None of them reads an old version.
+    ("select version as of from a.t", []),
+    ("select a, timestamp as of, distinct version as of from t", []),
+    ("select 'from a.t version as of 3', \"a.t version as of 3\" -- a.t version as of 3\n", []),
+    ("with of as (select 1) select * from of /* version as of 3 */", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "travels"), TEXTS)
+def test_the_text_of_a_view_tells_what_it_reads(
+    macros: Callable[..., SimpleNamespace], sql: str, travels: list[Any]
+) -> None:
+    found = macros()._time_travels(sql)
+    assert [(travel.pop("name"), travel) for travel in found] == travels
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (["t"], ["t"]),
+        (["S", "T"], ["t"]),
+        (["spark_catalog", "s", "t"], ["t"]),
+        (["other", "t"], []),
+        (["delta", "/w/s.db/t"], ["t"]),
+        (["delta", "file:///w/s.db/t/"], ["t"]),
+        (["delta", "/w/s.db/t/part=1"], ["t"]),
+        (["delta", "s.db/t"], ["t"]),
+        (["delta", "/w/s.db/t2"], []),
+        (["delta", "s3a://w/s.db/t"], []),
+    ],
+)
+def test_a_name_in_a_view_means_a_table(macros, parts: list[str], found: list[str]) -> None:
+    tables = {
+        ("s", "t"): {"name": "t", "location": "file:/w/s.db/t"},
+        ("s", "u.t"): {"name": "u.t", "location": "file:/w/s.db/u.t"},
+    }
+    assert [table["name"] for table in macros()._tables_named(parts, "s", tables)] == found
 
 
 @pytest.mark.parametrize(
     ("pin", "why"),
     [
         ({"version": "0"}, "view s.v reads version 0"),
-        ({"time": "2024-01-01 12:00"}, "view s.v reads it as of 2024-01-01 12:00"),
+        (
+            {"times": ["'2024-01-01 12:00'"], "zone": "UTC"},
+            "view s.v reads it as of 2024-01-01 12:00",
+        ),
         ("property", "report reads version 0"),
         ("clone", "its shallow clone s.c has files of it"),
     ],
@@ -90,24 +253,59 @@ def test_a_table_is_its_models_by_the_alias(macros: Callable[..., SimpleNamespac
 def test_a_reader_is_named_who_keeps_vacuum_away(
     macros: Callable[..., SimpleNamespace], pin: Any, why: str
 ) -> None:
-    clone = {"time": NOW - 300 * HOUR, "relation": {"schema": "s", "identifier": "c"}}
-    state = {
-        "version": 1, "now": NOW, "claims": [clone] if pin == "clone" else [],
-        "configuration": {"dbt_delta.pin.report": "0"} if pin == "property" else {},
-        "commits": {0: NOW - 400 * HOUR, 1: NOW - 300 * HOUR},
-    }  # fmt: skip
+    table = {"relation": TABLE, "state": claimed(), "pins": []}
+    if pin == "clone":
+        table["state"]["claims"] = [claim()]
+    elif pin == "property":
+        table["state"]["configuration"] = {"dbt_delta.pin.report": "0"}
+    else:
+        table["pins"] = [{**pin, "who": "view s.v"}]
     package = macros(
         var=default,
-        fromjson=lambda text, value: json.loads(text),
-        run_query=lambda sql: SimpleNamespace(rows=[{"at": NOW - 350 * HOUR}]),
+        adapter=SimpleNamespace(
+            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=[{"at": NOW - 350 * HOUR}]))
+        ),
+        run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
-    pins = [{**pin, "who": "view s.v"}] if isinstance(pin, dict) else []
-    table = {"relation": TABLE, "state": state, "pins": pins}
     table["floor"] = package._floor(table)
     assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
     with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Leave"):
         package._vacuum_hours(table, 300)
     assert package._vacuum_hours(table, 301) == 301
+
+
+def claimed(**more: Any) -> dict[str, Any]:
+    """The state of a table of two versions."""
+    commits = {0: NOW - 400 * HOUR, 1: NOW - 300 * HOUR}
+    return {
+        "version": 1, "now": NOW, "claims": [], "configuration": {}, "commits": commits, **more
+    }  # fmt: skip
+
+
+def claim(**more: Any) -> dict[str, Any]:
+    """A clone's claim on a file that left the table, made 300 hours ago."""
+    clone = {
+        "relation": SimpleNamespace(schema="s", identifier="c"), "state": claimed(), "pins": [],
+    }  # fmt: skip
+    return {"time": NOW - 300 * HOUR, "table": clone, "is_live": False, "left": None, **more}
+
+
+@pytest.mark.parametrize(
+    ("more", "hours"),
+    [
+        ({}, 301),
+        # The table has it still: VACUUM does not touch it.
+        ({"is_live": True}, 168),
+        # The clone has left it, too: as long as its own versions are kept.
+        ({"left": NOW - 167 * HOUR}, 301),
+        ({"left": NOW - 169 * HOUR}, 168),
+    ],
+)
+def test_a_clone_needs_what_its_young_versions_have(
+    macros: Callable[..., SimpleNamespace], more: dict[str, Any], hours: int
+) -> None:
+    table = {"relation": TABLE, "state": claimed(claims=[claim(**more)]), "pins": []}
+    assert macros(var=default)._floor(table)["hours"] == hours
 
 
 @pytest.mark.parametrize(
@@ -259,6 +457,19 @@ def test_maintain_has_a_budget(
     assert ("1 of 1 steps were left: the budget was too small." in printed) == (not steps)
 
 
+@pytest.mark.parametrize("bytes", [0, 5])
+def test_maintain_says_which_reader_keeps_vacuum_away(
+    macros: Callable[..., SimpleNamespace], bytes: int
+) -> None:
+    package, printed, _ = planned(macros)
+    (table,) = package._plan(None, None, "maintain")
+    table["floor"]["blocked"] = "view s.v reads it as of a time that cannot be told"
+    table["reclaimable"] = bytes
+    package.maintain()
+    line = "s.t: no VACUUM, as view s.v reads it as of a time that cannot be told"
+    assert (line in printed) == (bytes > 0)
+
+
 @pytest.mark.parametrize("value", [-1, "much", True])
 def test_a_budget_is_a_number(macros: Callable[..., SimpleNamespace], value: Any) -> None:
     package, _, taken = planned(macros)
@@ -268,7 +479,7 @@ def test_a_budget_is_a_number(macros: Callable[..., SimpleNamespace], value: Any
     assert not taken
 
 
-@pytest.mark.parametrize(("columns", "problem"), [(["path"], ""), (["dbt_delta_problem"], "Spark")])
+@pytest.mark.parametrize(("columns", "problem"), [(["path"], ""), (["dbt_delta_problem"], "x")])
 def test_without_the_plugin_a_script_catches_the_error(
     macros: Callable[..., SimpleNamespace], columns: list[str], problem: str
 ) -> None:
@@ -279,7 +490,7 @@ def test_without_the_plugin_a_script_catches_the_error(
         return agate.Table([("x",)], columns)
 
     package = macros(adapter=SimpleNamespace(), run_query=run_query)
-    assert package._attempt("optimize `a`.`it's`")["problem"].startswith(problem)
+    assert package._attempt("optimize `a`.`it's`")["problem"] == problem
     assert "execute immediate 'optimize `a`.`it\\'s`'" in sent[0]
     assert "exit handler for sqlexception" in sent[0]
 

@@ -1,5 +1,6 @@
 """Which table, which version and which run a person means, and what cannot be meant."""
 
+import json
 import re
 from datetime import datetime
 from types import SimpleNamespace
@@ -88,6 +89,92 @@ def test_a_time_is_the_version_that_was_the_newest_then(macros, day: str, versio
     package = macros(run_query=lambda sql: SimpleNamespace(rows=[asked]))
     text = f"2024-01-{day} 12:00"
     assert package._version_named(RELATION, text, of_table, "restore: to") == version
+
+
+TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at": "2024-01-01"}
+NO_TAG = {
+    "node": None, "run": None, "project": None, "started": "", "undo_of": None, "replaced": None,
+    "kept": {}, "undo_cascade": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "7", "[1]", "null", "true", "{", '"x"', "not json", '{"dbt_invocation_id": 7}',
+     '{"dbt_invocation_id": ["ab1"], "dbt_node_id": "n"}', '{"dbt_invocation_id": ""}',
+     '{"dbt_node_id": "n", "dbt_kept_properties": {"a": "b"}}'],
+)  # fmt: skip
+def test_metadata_of_others_is_no_tag(macros, text: str | None) -> None:
+    assert macros()._tag(text) == NO_TAG
+
+
+def test_a_tag_is_read_as_it_was_written(macros) -> None:
+    ours = {**NO_TAG, "run": "ab1", "node": "model.p.a", "started": "2024-01-01"}
+    assert macros()._tag(json.dumps(TAG)) == ours
+    undo = {"dbt_undo_of": "c", "dbt_undo_cascade": True, "dbt_kept_properties": {"a": "b", "c": 1}}
+    of_undo = {**ours, "undo_of": "c", "undo_cascade": True, "kept": {"a": "b"}}
+    assert macros()._tag(json.dumps({**TAG, **undo})) == of_undo
+    odd = {"dbt_started_at": 5, "dbt_undo_of": [], "dbt_undo_cascade": "x", "dbt_replaced": {}}
+    assert macros()._tag(json.dumps({**TAG, **odd})) == {**ours, "started": ""}
+
+
+def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, SimpleNamespace]:
+    """What _run_tables finds of a schema in which one table is a model's and one is not."""
+    names = ("a_2", "b_2", "gone", "empty")
+    tag = json.dumps({**TAG, "dbt_project": project})
+    rows = [
+        {"id": n, "version": 0, "timestamp": datetime(2024, 1, 1), "operation": "WRITE",
+         "operationParameters": None, "operationMetrics": None, "userMetadata": tag}
+        for n in range(3 - len(exclude))
+    ]  # fmt: skip
+    nodes = {one.name: one for one in (node("a"), node("b", materialized="view"))}
+    package = macros(
+        graph=SimpleNamespace(nodes=nodes, get=lambda name, value: value),
+        project_name="p",
+        target=SimpleNamespace(schema="t"),
+        api=SimpleNamespace(
+            Relation=SimpleNamespace(create=lambda **names: SimpleNamespace(**names))
+        ),
+        run_query=lambda sql: SimpleNamespace(rows=rows if "commitInfo" in sql else [("s",)]),
+        adapter=SimpleNamespace(
+            dbt_delta_listing=lambda schemas: [
+                {"schema": schema, "name": name, "type": "table", "provider": "delta",
+                 "location": f"file:/w/{schema}/{name}"}
+                for schema in schemas for name in names
+            ],
+            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=[])),
+        ),
+    )  # fmt: skip
+    return package._run_tables(exclude), package
+
+
+def test_the_tables_of_a_run_are_those_of_the_schemas(macros) -> None:
+    """Whatever dbt makes of them today; what has no log is named."""
+    found, package = run_tables(macros, [])
+    tables = {table["relation"].identifier: table["node"] for table in found["tables"]}
+    assert list(tables) == ["a_2", "b_2", "gone"]
+    assert (tables["a_2"].name, tables["b_2"].name, tables["gone"]) == ("a", "b", None)
+    assert found["lost"] == ["s.empty has lost its log, and with it what runs wrote there"]
+    assert list(package._runs_of(found["tables"])) == ["ab1"]
+
+
+def test_another_projects_run_is_that_of_models_only(macros) -> None:
+    found, package = run_tables(macros, ["a", "b"], project="other")
+    assert [table["relation"].identifier for table in found["tables"]] == ["gone"]
+    assert package._runs_of(found["tables"]) == {}
+
+
+@pytest.mark.parametrize("name", ["s.gone", "gone", "a", "a_2"])
+def test_a_table_is_left_out_by_any_name(macros, name: str) -> None:
+    found, _ = run_tables(macros, [name])
+    left = {table["relation"].identifier for table in found["tables"]}
+    assert len(left) == 2
+    assert not left & {"gone" if "gone" in name else "a_2"}
+
+
+def test_who_leaves_out_what_is_not_there_is_told(macros) -> None:
+    with pytest.raises(CompilationError, match="exclude names 'nope', which is no model and no"):
+        run_tables(macros, ["nope"])
 
 
 def node(name: str, **config: str) -> SimpleNamespace:
