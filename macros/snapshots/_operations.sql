@@ -18,7 +18,8 @@
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set id = '__dbt_scd_id' if batch.scd_id
     else dbt_delta._scd_id(batch, [{'text': '__dbt_at', 'type': batch.time}], is_doubled='__dbt_at <= __dbt_last') -%}
-{%- set deletion = snapshot_hash_arguments(['__dbt_found_id', dbt_delta._id_text('__dbt_at', batch.time)]) -%}
+{%- set deletion = snapshot_hash_arguments(['__dbt_found_id', dbt_delta._id_text('__dbt_at', batch.time)])
+    if keeps_deletes else none -%}
 with changes as (
     select
         source_data.*,
