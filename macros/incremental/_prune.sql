@@ -62,8 +62,10 @@
     {%- set whole = ['tinyint', 'smallint', 'int', 'bigint'] -%}
     {%- for key in bounded -%}
         {%- set source = dbt_delta._column(source_columns, key.name) -%}
-        {%- if source.type == key.type or (source.type in whole and key.type in whole) -%}
-            {%- set n = loop.index0 | string -%}
+        {%- set n = loop.index0 | string -%}
+        {%- set texts = (found['values_' ~ n] or '') ~ (found['low_' ~ n] or '') ~ (found['high_' ~ n] or '') -%}
+        {#- Bytes that are no UTF-8 arrive as that character, and are no bound any more. -#}
+        {%- if (source.type == key.type or (source.type in whole and key.type in whole)) and '\ufffd' not in texts -%}
             {%- set values = fromjson(found['values_' ~ n] or '[]', []) -%}
             {%- set literals = [] -%}
             {%- for value in values -%}

@@ -15,7 +15,7 @@
     {%- set batch = {
         'sql': sql,
         'source_columns': source_columns,
-        'keys': dbt_delta._snapshot_keys(source_columns, settings),
+        'keys': dbt_delta._snapshot_keys(sql, source_columns, target, settings),
         'changes': [],
         'is_counted': dbt_delta._is_expensive(sql, model.depends_on.nodes),
         'staging': staging,
@@ -23,12 +23,13 @@
         'deleted_type': 'string' if settings.hard_deletes == 'new_record' else none,
     } -%}
     {%- if settings.strategy == 'cdc' -%}
-        {%- do dbt_delta._plan_cdc(batch, settings) -%}
+        {%- do dbt_delta._plan_cdc(batch, target, settings) -%}
     {%- else -%}
         {%- do dbt_delta._plan_strategy(batch, target, settings) -%}
     {%- endif -%}
     {%- if settings.scd_type == 2 -%}
         {%- do dbt_delta._plan_times(batch, target, settings) -%}
+        {%- do dbt_delta._settle_current(batch, target, settings) -%}
         {%- do dbt_delta._check_snapshot_contract(batch, settings) -%}
     {%- endif -%}
     {%- do dbt_delta._plan_snapshot_columns(batch, target, settings, layout) -%}
@@ -60,23 +61,31 @@
     }) -}}
 {%- endmacro %}
 
-{% macro _snapshot_keys(source_columns, settings) -%}
+{# An instant is one as soon as source or table say so: the other's days become instants beside it. #}
+{% macro _snapshot_keys(sql, source_columns, target, settings) -%}
     {%- set keys = [] -%}
-    {%- for key in settings['keys'] -%}
-        {%- do keys.append(dbt_delta._column_or_expression(source_columns, key)) -%}
+    {%- for text in settings['keys'] -%}
+        {%- set key = dbt_delta._column_or_expression(source_columns, text) -%}
+        {%- set stored = dbt_delta._column(target.columns, key.name) if target and key.name else none -%}
+        {%- do key.update({
+            'type': 'timestamp' if stored is not none and stored.type == 'timestamp'
+                else key.type or dbt_delta._type_of(key.text, sql),
+        }) -%}
+        {%- do keys.append(key) -%}
     {%- endfor -%}
     {{- return(keys) -}}
+{%- endmacro %}
+
+{# The type of an expression on a SELECT's columns; plans it only. #}
+{% macro _type_of(expression, sql) -%}
+    {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
 {# What says that a row changed, and when: {updated, row_changed, scd_id}. #}
 {% macro _plan_strategy(batch, target, settings) -%}
     {%- set columns = batch.source_columns -%}
     {%- if settings.strategy == 'timestamp' -%}
-        {%- do batch.update({
-            'updated': dbt_delta._column_or_expression(columns, settings.updated_at),
-            'row_changed': 'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', snapshotted_data.'
-                ~ dbt_delta._quoted(settings.from) ~ ') < source_data.__dbt_updated_at',
-        }) -%}
+        {%- do batch.update({'updated': dbt_delta._column_or_expression(columns, settings.updated_at)}) -%}
     {%- elif settings.strategy == 'check' -%}
         {%- do batch.update({
             'updated': dbt_delta._column_or_expression(columns, settings.updated_at)
@@ -139,9 +148,7 @@
 
 {# The type of dbt_valid_from and dbt_valid_to, which must be one that the run's own time fits in. #}
 {% macro _plan_times(batch, target, settings) -%}
-    {%- set type = batch.updated.type or dbt_delta._columns_of(
-        'select ' ~ batch.updated.text ~ ' as updated_at from (\n' ~ batch.sql ~ ')'
-    )[0].type -%}
+    {%- set type = batch.updated.type or dbt_delta._type_of(batch.updated.text, batch.sql) -%}
     {%- set closes = settings.hard_deletes != 'ignore' and settings.strategy != 'cdc' -%}
     {%- if target is not none -%}
         {%- set time = dbt_delta._column(target.columns, settings.from).type -%}
@@ -156,10 +163,25 @@
             ~ 'timestamp or date.'
         ) -%}
     {%- endif -%}
+    {%- set updated_type = type if target is none else dbt_delta._column(target.columns, settings.updated).type -%}
+    {%- if type in ('timestamp', 'timestamp_ntz') and 'date' in (time, updated_type) -%}
+        {%- do dbt_delta._refuse(
+            (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ type ~ ', and '
+            ~ dbt_delta._named(this) ~ ' holds days: changes of one day could not be told apart. Nothing was written. '
+            ~ 'Cast it to date.'
+        ) if settings.strategy != 'check' -%}
+    {%- endif -%}
     {%- do batch.update({
-        'time': time,
-        'updated_type': type if target is none else dbt_delta._column(target.columns, settings.updated).type,
+        'time': time, 'updated_type': updated_type, 'updated': dict(batch.updated, type=type),
     }) -%}
+    {%- if settings.strategy == 'timestamp' -%}
+        {%- set own = 'source_data.__dbt_updated_at' -%}
+        {%- do batch.update({
+            'row_changed': 'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
+                ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), time, updated_type) ~ ') < '
+                ~ (dbt_delta._as_time(own, type, updated_type) if type in ('date', 'timestamp_ntz') else own),
+        }) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {# An enforced contract speaks of the source's columns, and of dbt's own where it names them. #}

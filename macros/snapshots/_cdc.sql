@@ -2,8 +2,8 @@
     Strategy cdc: the source is a feed of changes, several of one key in any order, and some of them
     say that the key is gone. The order is that of cdc_sequence_by.
 #}
-{% macro _plan_cdc(batch, settings) -%}
-    {%- set sequence = [] -%}
+{% macro _plan_cdc(batch, target, settings) -%}
+    {%- set sequence, types = [], [] -%}
     {%- for name in settings.sequence -%}
         {%- set column = dbt_delta._column(batch.source_columns, name) -%}
         {%- if column is none -%}
@@ -12,13 +12,16 @@
                 ~ batch.source_columns | map(attribute='name') | join(', ') ~ '.'
             ) -%}
         {%- endif -%}
+        {%- set stored = dbt_delta._column(target.columns, column.name) if target else none -%}
         {%- do sequence.append(dbt_delta._quoted(column.name)) -%}
+        {%- do types.append('timestamp' if stored is not none and stored.type == 'timestamp' else column.type) -%}
     {%- endfor -%}
     {%- set time = dbt_delta._column_or_expression(
         batch.source_columns, settings.valid_from or settings.sequence[0]
     ) -%}
     {%- do batch.update({
         'sequence': sequence,
+        'sequence_types': types,
         'updated': time,
         'times': sequence if time.text == sequence[0] else sequence + [time.text],
     }) -%}
@@ -45,7 +48,8 @@
 {%- for column in batch.source_columns -%}
     {%- set name = dbt_delta._quoted(column.name) -%}
     {%- do columns.append('cast(null as string) as ' ~ name if column.type == 'void' else name) -%}
-    {%- do compared.append(dbt_delta._comparable(name, column.type)) -%}
+    {#- A hash of several values leaves out those that are NULL. -#}
+    {%- do compared.extend([dbt_delta._comparable(name, column.type), name ~ ' is null']) -%}
 {%- endfor -%}
 {%- for time in batch.times -%}{%- do missing.append(time ~ ' is null') -%}{%- endfor -%}
 select *
@@ -78,6 +82,12 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- endmacro %}
 
 {#
+    A deletion that is no row of its own (hard_deletes: new_record) is kept as one that ends as it begins, so
+    that a change which arrives later, and is older, finds it. No moment lies in it; its id says what it is.
+#}
+{% macro _deletion_mark() -%}{{- return('deleted ') -}}{%- endmacro %}
+
+{#
     All changes of the keys concerned, those that the table has and the new ones, in their order:
     each row is valid until the next begins. Where the table has an end and no next row, the key was
     gone from then on. An end comes before the rows of its time, but for that of a row which ended as it
@@ -86,6 +96,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {% macro _cdc_events(target, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set event_keys = dbt_delta._key_names(batch['keys'], 'events') | join(', ') -%}
+{%- set id = dbt_delta._quoted(settings.id) -%}
 {%- set own, stored = [], [] -%}
 {%- for column in batch.columns -%}
     {%- do own.append(
@@ -94,18 +105,19 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
     ) -%}
     {%- do stored.append(
         (dbt_delta._quoted(column.name) if target is not none and dbt_delta._column(target.columns, column.name)
-            and settings.hard_deletes == 'new_record' else 'cast(null as ' ~ column.type ~ ')') ~ ' as __dbt_c' ~ loop.index
+            and dbt_delta._keeps_deletions(settings) else 'cast(null as ' ~ column.type ~ ')') ~ ' as __dbt_c' ~ loop.index
     ) -%}
 {%- endfor -%}
 {%- set own_sequence = dbt_delta._sequence_names(batch, 'events') -%}
     select
         'new' as __dbt_side,
         {{ event_keys }}, {{ own_sequence }},
-        cast(events.__dbt_valid_from as {{ batch.time }}) as __dbt_at,
+        {{ dbt_delta._as_time('events.__dbt_valid_from', batch.updated.type, batch.time) }} as __dbt_at,
         cast(null as {{ batch.time }}) as __dbt_until,
         cast(null as string) as __dbt_known_id,
         false as __dbt_is_before,
         events.__dbt_is_delete,
+        events.__dbt_is_delete and {{ settings.marks_deletions | lower }} as __dbt_is_mark,
         {{ own | join(', ') }}
     from {{ batch.from }} as events
     {%- if target is not none %}
@@ -116,7 +128,8 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
         if(__dbt_side = 'end', __dbt_until, __dbt_at) as __dbt_at,
         __dbt_until, __dbt_known_id,
         __dbt_side = 'end' and __dbt_until > __dbt_at as __dbt_is_before,
-        __dbt_is_delete,
+        __dbt_is_mark or __dbt_is_flagged as __dbt_is_delete,
+        __dbt_is_mark,
         {%- for column in batch.columns %}
         __dbt_c{{ loop.index }}{{ ',' if not loop.last }}
         {%- endfor %}
@@ -128,8 +141,9 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
                 {{ dbt_delta._sequence_columns(batch) }},
                 {{ dbt_delta._quoted(settings.from) }} as __dbt_at,
                 if({{ dbt_delta._is_open(batch, settings) }}, null, {{ dbt_delta._quoted(settings.to) }}) as __dbt_until,
-                {{ dbt_delta._quoted(settings.id) }} as __dbt_known_id,
-                false as __dbt_is_delete,
+                {{ id }} as __dbt_known_id,
+                startswith({{ id }}, {{ dbt_delta._literal(dbt_delta._deletion_mark()) }}) as __dbt_is_mark,
+                {{ dbt_delta._is_deletion(batch, settings) }} as __dbt_is_flagged,
                 {{ stored | join(', ') }}
             from {{ target.name }}
             {%- set bounds = dbt_delta._unaliased_bounds(batch) %}
@@ -141,8 +155,38 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
             on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'events') }}
     ) as known
     lateral view explode(array('row', 'end')) as __dbt_side
-    where __dbt_side = 'row' or __dbt_until is not null
+    where __dbt_side = 'row' or (__dbt_until is not null and not __dbt_is_mark)
     {%- endif %}
+{%- endmacro %}
+
+{# Whether the table has a row for each deletion of a feed. #}
+{% macro _keeps_deletions(settings) -%}
+    {{- return(settings.hard_deletes == 'new_record' or settings.marks_deletions) -}}
+{%- endmacro %}
+
+{#
+    What a row of a feed holds, of its columns and of `last`: a deletion has its own place in the order, and what
+    its key had last before. {values, is_stale}; stale is what the table holds since an older change arrived.
+#}
+{% macro _cdc_values(batch, settings) -%}
+    {%- set values, same = [], [] -%}
+    {%- for column in batch.columns -%}
+        {%- set name = '__dbt_c' ~ loop.index -%}
+        {%- if dbt_delta._keeps_deletions(settings) and dbt_delta._quoted(column.name) not in batch.sequence -%}
+            {%- do values.append(
+                'if(__dbt_is_delete and __dbt_last is not null, __dbt_last.' ~ name ~ ', ' ~ name ~ ') as ' ~ name
+            ) -%}
+            {%- do same.append(
+                dbt_delta._comparable(name, column.type) ~ ' <=> ' ~ dbt_delta._comparable('__dbt_last.' ~ name, column.type)
+            ) -%}
+        {%- else -%}
+            {%- do values.append(name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return({
+        'values': values,
+        'is_stale': '(__dbt_is_delete and __dbt_last is not null and not (' ~ same | join(' and ') ~ '))' if same else 'false',
+    }) -}}
 {%- endmacro %}
 
 {% macro get_cdc_operations_sql(target, batch, settings) -%}
@@ -151,35 +195,32 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- set order = '__dbt_at, not __dbt_is_before, ' ~ dbt_delta._sequence_names(batch)
     ~ ", __dbt_side <> 'row', __dbt_side = 'end'" -%}
 {%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
-{%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
-{%- set columns, values, times = [], [], [] -%}
-{%- for column in batch.columns -%}
-    {%- do columns.append('__dbt_c' ~ loop.index) -%}
-    {%- if keeps_deletes and dbt_delta._quoted(column.name) not in batch.sequence -%}
-        {%- do values.append(
-            'if(__dbt_is_delete and __dbt_last is not null, __dbt_last.__dbt_c' ~ loop.index ~ ', __dbt_c' ~ loop.index
-            ~ ') as __dbt_c' ~ loop.index
-        ) -%}
-    {%- else -%}
-        {%- do values.append('__dbt_c' ~ loop.index) -%}
-    {%- endif -%}
+{%- set keeps_deletes = dbt_delta._keeps_deletions(settings) -%}
+{%- set has_own_time = batch.times | length > batch.sequence | length -%}
+{%- set held = dbt_delta._cdc_values(batch, settings) -%}
+{%- set columns, times = [], [] -%}
+{%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor -%}
+{%- for type in batch.sequence_types -%}
+    {%- do times.append({'text': '__dbt_sequence_' ~ loop.index, 'type': type}) -%}
 {%- endfor -%}
-{%- for name in batch.sequence -%}{%- do times.append('__dbt_sequence_' ~ loop.index) -%}{%- endfor -%}
-{%- if batch.times | length > batch.sequence | length -%}{%- do times.append('__dbt_at') -%}{%- endif -%}
+{%- if has_own_time -%}{%- do times.append({'text': '__dbt_at', 'type': batch.time}) -%}{%- endif -%}
+{%- set id = dbt_delta._scd_id(batch, times) -%}
 with events as (
 {{ dbt_delta._cdc_events(target, batch, settings) }}
 ),
 
 {#- A change that the table has already follows its row. -#}
 {%- set same_as_before = [] -%}
-{%- for name in times -%}{%- do same_as_before.append('lag(' ~ name ~ ') ' ~ in_order ~ ' <=> ' ~ name) -%}{%- endfor %}
+{%- for time in times -%}
+    {%- do same_as_before.append('lag(' ~ time.text ~ ') ' ~ in_order ~ ' <=> ' ~ time.text) -%}
+{%- endfor %}
 marked as (
     select
         *,
         __dbt_side = 'new' and coalesce(
             lag(__dbt_side) {{ in_order }} = 'row' and {{ same_as_before | join(' and ') }}, false
         ) as __dbt_is_there
-        {%- if batch.times | length > batch.sequence | length %},
+        {%- if has_own_time %},
         if(__dbt_side <> 'end', max(if(__dbt_side <> 'end', __dbt_at, null)) over (
             partition by {{ keys }}, __dbt_side = 'end' order by {{ sequence }}
             rows between unbounded preceding and 1 preceding
@@ -191,10 +232,10 @@ marked as (
 placed as (
     select
         *,
-        {%- if batch.times | length > batch.sequence | length %}
+        {%- if has_own_time %}
         max(__dbt_goes_back) over (partition by {{ keys }}) as __dbt_is_disordered,
         {%- endif %}
-        lead(__dbt_at) {{ in_order }} as __dbt_next
+        if(__dbt_is_mark, __dbt_at, lead(__dbt_at) {{ in_order }}) as __dbt_next
         {%- if keeps_deletes %},
         last_value(if(__dbt_is_delete, null, struct({{ columns | join(', ') }}))) ignore nulls over (
             partition by {{ keys }}, __dbt_side = 'end' order by {{ order }}
@@ -206,26 +247,26 @@ placed as (
 )
 
 select
-    {%- if batch.times | length > batch.sequence | length %}
+    {%- if has_own_time %}
     if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
         'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
         ~ dbt_delta._named(this) ~ ': '
     ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
     {%- endif %}
     if(__dbt_side = 'row', 'update', 'insert')
-    {{- ')' if batch.times | length > batch.sequence | length }} as __dbt_operation,
+    {{- ')' if has_own_time }} as __dbt_operation,
     {{ keys }},
     __dbt_known_id as __dbt_found_id,
     __dbt_at,
     coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
-    {{ dbt_delta._scd_id(batch, times) }} as __dbt_id,
-    cast(__dbt_at as {{ batch.updated_type }}) as __dbt_updated,
+    if(__dbt_is_mark, concat({{ dbt_delta._literal(dbt_delta._deletion_mark()) }}, {{ id }}), {{ id }}) as __dbt_id,
+    {{ dbt_delta._as_time('__dbt_at', batch.time, batch.updated_type) }} as __dbt_updated,
     __dbt_is_delete as __dbt_deleted,
-    {{ values | join(', ') }}
+    {{ held['values'] | join(', ') }}
 from placed
 where
     (__dbt_side = 'new'{{ ' and not __dbt_is_delete' if not keeps_deletes }})
-    or (__dbt_side = 'row' and not (__dbt_next <=> __dbt_until))
+    or (__dbt_side = 'row' and (not (__dbt_next <=> __dbt_until){{ ' or ' ~ held.is_stale if keeps_deletes }}))
 {%- endmacro %}
 
 {% macro get_first_cdc_sql(batch, settings) -%}

@@ -5,15 +5,16 @@
 {% macro _late_operations(target, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'late') | join(', ') -%}
 {%- set bounds = dbt_delta._unaliased_bounds(batch) -%}
+{%- set own = dbt_delta._as_time('late.__dbt_updated_at', batch.updated.type, batch.time) -%}
 {%- set columns = [] -%}
 {%- for column in batch.columns -%}{%- do columns.append('late.__dbt_c' ~ loop.index) -%}{%- endfor -%}
 places as (
     select
         {{ keys }},
-        count_if(known.__dbt_from = late.__dbt_updated_at) > 0 as __dbt_is_there,
+        count_if(known.__dbt_from = {{ own }}) > 0 as __dbt_is_there,
         max(struct(known.__dbt_from, known.__dbt_to, known.__dbt_id))
-            filter (where known.__dbt_from < late.__dbt_updated_at and known.__dbt_to > late.__dbt_updated_at) as within,
-        min(known.__dbt_from) filter (where known.__dbt_from > late.__dbt_updated_at) as next_from
+            filter (where known.__dbt_from < {{ own }} and known.__dbt_to > {{ own }}) as within,
+        min(known.__dbt_from) filter (where known.__dbt_from > {{ own }}) as next_from
     from {{ batch.from }} as late
     inner join (
         select
@@ -36,10 +37,10 @@ late_operations as (
         __dbt_operation,
         {{ keys }},
         if(__dbt_operation = 'update', places.within.__dbt_id, late.__dbt_found_id) as __dbt_found_id,
-        cast(late.__dbt_updated_at as {{ batch.time }}) as __dbt_at,
-        if(__dbt_operation = 'update', late.__dbt_updated_at, coalesce(places.within.__dbt_to, places.next_from)) as __dbt_to,
-        {{ dbt_delta._scd_id(batch, ['late.__dbt_updated_at']) | replace('__dbt_key', 'late.__dbt_key') }} as __dbt_id,
-        cast(late.__dbt_updated_at as {{ batch.updated_type }}) as __dbt_updated,
+        {{ own }} as __dbt_at,
+        if(__dbt_operation = 'update', {{ own }}, coalesce(places.within.__dbt_to, places.next_from)) as __dbt_to,
+        {{ dbt_delta._scd_id(batch, [{'text': own, 'type': batch.time}], alias='late') }} as __dbt_id,
+        {{ dbt_delta._as_time('late.__dbt_updated_at', batch.updated.type, batch.updated_type) }} as __dbt_updated,
         false as __dbt_deleted,
         {{ columns | join(', ') }}
     from {{ batch.from }} as late

@@ -17,7 +17,9 @@
 {%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set id = '__dbt_scd_id' if batch.scd_id
-    else dbt_delta._scd_id(batch, ['__dbt_at'], is_doubled='__dbt_at <= __dbt_last') -%}
+    else dbt_delta._scd_id(batch, [{'text': '__dbt_at', 'type': batch.time}], is_doubled='__dbt_at <= __dbt_last') -%}
+{%- set deletion = snapshot_hash_arguments(['__dbt_found_id', dbt_delta._id_text('__dbt_at', batch.time)])
+    if keeps_deletes else none -%}
 with changes as (
     select
         source_data.*,
@@ -43,9 +45,12 @@ select
     __dbt_found_id,
     __dbt_at,
     if(__dbt_operation = 'update', __dbt_at, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
-    {{ 'if(__dbt_is_present, ' ~ id ~ ', ' ~ snapshot_hash_arguments(['__dbt_found_id', '__dbt_at']) ~ ')'
-        if keeps_deletes else id }} as __dbt_id,
-    cast(if(__dbt_is_present, coalesce(__dbt_updated_at, __dbt_at), __dbt_at) as {{ batch.updated_type }}) as __dbt_updated,
+    {{ 'if(__dbt_is_present, ' ~ id ~ ', ' ~ deletion ~ ')' if keeps_deletes else id }} as __dbt_id,
+    if(
+        __dbt_is_present and __dbt_updated_at is not null,
+        {{ dbt_delta._as_time('__dbt_updated_at', batch.updated.type, batch.updated_type) }},
+        {{ dbt_delta._as_time('__dbt_at', batch.time, batch.updated_type) }}
+    ) as __dbt_updated,
     not __dbt_is_present as __dbt_deleted,
     {{ columns | join(', ') }}
 from changes
@@ -60,29 +65,42 @@ select * from late_operations
 {%- endmacro %}
 
 {#
-    dbt's hash of keys and times, and more where that would not be unique: dbt takes a NULL key for
-    an empty text, and a | in one key for the end of it. In a table of dates a key may have two rows of
-    one day.
+    dbt's hash of keys and times ({text, type}), and more where that would not be unique: dbt takes a NULL
+    key for an empty text, and a | in a text for the end of it. In a table of dates a key may have two rows
+    of one day.
 #}
-{% macro _scd_id(batch, times, is_doubled=none) -%}
-    {%- set names = dbt_delta._key_names(batch['keys']) -%}
-    {%- set ambiguous = [] -%}
-    {%- for name in names -%}
-        {%- do ambiguous.append(name ~ ' is null') -%}
+{% macro _scd_id(batch, times, is_doubled=none, alias=none) -%}
+    {%- set names = dbt_delta._key_names(batch['keys'], alias) -%}
+    {%- set texts, moments, ambiguous, split = [], [], [], [] -%}
+    {%- for key in batch['keys'] -%}
+        {%- do texts.append(dbt_delta._id_text(names[loop.index0], key.type)) -%}
+        {%- do ambiguous.append(names[loop.index0] ~ ' is null') -%}
         {%- if names | length + times | length > 2 -%}
-            {%- do ambiguous.append("contains(cast(" ~ name ~ " as string), '|')") -%}
+            {%- do ambiguous.append('contains(' ~ texts[-1] ~ ", '|')") -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set last = 'concat(cast(' ~ times[-1] ~ ' as string), case when ' ~ ambiguous | join(' or ')
-        ~ " then concat('|', to_json(struct(" ~ names | join(', ') ~ "), map('ignoreNullFields', 'false'))) else '' end"
-        ~ (", case when " ~ is_doubled ~ " then concat('|', __dbt_before) else '' end" if is_doubled else '') ~ ')' -%}
-    {{- return(snapshot_hash_arguments(names + times[:-1] + [last])) -}}
+    {%- for time in times -%}
+        {%- do moments.append(dbt_delta._id_text(time.text, time.type)) -%}
+        {%- if time.type == 'string' -%}{%- do split.append('contains(' ~ time.text ~ ", '|')") -%}{%- endif -%}
+    {%- endfor -%}
+    {%- set more = [moments[-1], dbt_delta._if_any(ambiguous, 'to_json(struct(' ~ names | join(', ')
+        ~ "), map('ignoreNullFields', 'false', 'timeZone', 'UTC'))")] -%}
+    {%- if split -%}
+        {%- do more.append(dbt_delta._if_any(split, 'to_json(array(' ~ moments | join(', ') ~ '))')) -%}
+    {%- endif -%}
+    {%- if is_doubled -%}{%- do more.append(dbt_delta._if_any([is_doubled], '__dbt_before')) -%}{%- endif -%}
+    {{- return(snapshot_hash_arguments(texts + moments[:-1] + ['concat(' ~ more | join(', ') ~ ')'])) -}}
+{%- endmacro %}
+
+{# A text behind a | where one of some conditions holds, else nothing. #}
+{% macro _if_any(conditions, text) -%}
+    {{- return('case when ' ~ conditions | join(' or ') ~ " then concat('|', " ~ text ~ ") else '' end") -}}
 {%- endmacro %}
 
 {# When a change begins: at the source's own time, unless the history knows better. #}
 {% macro _change_time(batch) -%}
 {%- set last, now = dbt_delta._last_time(batch), dbt_delta._run_time(batch) -%}
-{%- set own = 'cast(source_data.__dbt_updated_at as ' ~ batch.time ~ ')' -%}
+{%- set own = dbt_delta._as_time('source_data.__dbt_updated_at', batch.updated.type, batch.time) -%}
 case
             when source_data.__dbt_is_present and ({{ last }} is null or {{ own }} > {{ last }}
                 or ({{ own }} = {{ last }} and not source_data.__dbt_is_known))
@@ -103,7 +121,7 @@ case
 {# The time of the run, as dbt_valid_from holds times. #}
 {% macro _run_time(batch) -%}
     {%- if batch.time in ('timestamp', 'timestamp_ntz', 'date') -%}
-        {{- return('cast(source_data.__dbt_now as ' ~ batch.time ~ ')') -}}
+        {{- return(dbt_delta._as_time('source_data.__dbt_now', 'timestamp', batch.time)) -}}
     {%- endif -%}
     {{- return('cast(raise_error(' ~ dbt_delta._literal(
         dbt_delta._named(this) ~ ' must hold the time of this run, and dbt_valid_from is of type ' ~ batch.time

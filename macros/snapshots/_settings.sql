@@ -21,7 +21,12 @@
         'delete_when': config.get('cdc_delete_when'),
         'valid_from': config.get('cdc_valid_from'),
         'scd_type': config.get('cdc_scd_type', 2) | int,
+        'deletions': config.get('cdc_deletions', 'remember'),
     } -%}
+    {%- do settings.update({
+        'marks_deletions': settings.delete_when is not none
+            and settings.hard_deletes != 'new_record' and settings.deletions == 'remember',
+    }) -%}
     {%- do dbt_delta._validate_snapshot(settings) -%}
     {%- if flags.EMPTY -%}
         {#- The source is empty by order, not because all was deleted. -#}
@@ -35,6 +40,7 @@
         ('null_keys', 'null_keys', ['match', 'error']),
         ('late', 'scd2_late', ['ignore', 'insert']),
         ('scd_type', 'cdc_scd_type', [1, 2]),
+        ('deletions', 'cdc_deletions', ['remember', 'forget']),
     ) if settings[name] not in values -%}
         {%- do dbt_delta._refuse(
             config_name ~ " is '" ~ settings[name] ~ "'. It is one of " ~ values | join(', ') ~ '.'
@@ -49,8 +55,14 @@
         {%- do dbt_delta._refuse(
             'strategy cdc needs cdc_sequence_by: the columns by which the changes of a key are ordered.'
         ) -%}
+    {%- elif settings.scd_type == 1 and settings.delete_when and settings.deletions != 'forget' -%}
+        {%- do dbt_delta._refuse(
+            'cdc_scd_type 1 has one row per key and no place for the deletions of cdc_delete_when: a change that is older '
+            ~ 'and arrives after one would bring the key back, or not be among its last values. Use cdc_scd_type: 2, or '
+            ~ 'say by cdc_deletions: forget that no change arrives after a later deletion, or that it does not matter.'
+        ) -%}
     {%- elif settings.strategy != 'cdc' -%}
-        {%- for name in ('cdc_sequence_by', 'cdc_delete_when', 'cdc_valid_from', 'cdc_scd_type')
+        {%- for name in ('cdc_sequence_by', 'cdc_delete_when', 'cdc_valid_from', 'cdc_scd_type', 'cdc_deletions')
             if config.get(name) is not none -%}
             {%- do dbt_delta._refuse(
                 name ~ " is for strategy cdc; the strategy is '" ~ settings.strategy ~ "'. Remove it, or use cdc."

@@ -25,6 +25,7 @@
         'bounds': dbt_delta._found_bounds(bounded, found, types),
     }) -%}
     {%- do dbt_delta._check_snapshot(target, batch, settings, found) -%}
+    {%- do dbt_delta._check_open_ends(target, batch, settings) if found['ends_ahead'] | int > 0 -%}
     {%- do batch.update({
         'has_ended_keys': dbt_delta._find_ended_keys(target, batch, settings, found['new_keys'] | int),
     }) -%}
@@ -77,9 +78,10 @@
 {%- endmacro %}
 
 {# The open row says that the key was gone. #}
-{% macro _is_deletion(batch, settings, alias) -%}
+{% macro _is_deletion(batch, settings, alias=none) -%}
     {%- if not batch.has_deletions -%}{{- return('false') -}}{%- endif -%}
-    {{- return("lower(cast(" ~ alias ~ '.' ~ dbt_delta._quoted(settings.deleted) ~ " as string)) <=> 'true'") -}}
+    {%- set flag = (alias ~ '.' if alias else '') ~ dbt_delta._quoted(settings.deleted) -%}
+    {{- return('lower(cast(' ~ flag ~ " as string)) <=> 'true'") -}}
 {%- endmacro %}
 
 {# Whether the source row differs from the key's open row, of a join of source_data and snapshotted_data. #}
@@ -156,6 +158,8 @@ from {{ dbt_delta._counted_source_data(batch) }} as source_data
     ) -%}
 {%- endfor -%}
 {%- set found_from = dbt_delta._quoted(settings.from) -%}
+{%- set own = dbt_delta._as_time('source_data.__dbt_updated_at', batch.updated.type, batch.time) -%}
+{%- set own_of_known = dbt_delta._as_time(dbt_delta._quoted(settings.updated), batch.updated_type, batch.time) -%}
 {%- set problems = [] -%}
 {%- if settings.strategy == 'timestamp' -%}
     {%- do problems.append('source_data.__dbt_updated_at is null') -%}
@@ -177,7 +181,7 @@ from (
         {%- if settings.late == 'insert' %}
         coalesce(
             snapshotted_data.__dbt_is_open and not {{ dbt_delta._is_change(batch, settings) }}
-            and source_data.__dbt_updated_at < snapshotted_data.{{ found_from }}, false
+            and {{ own }} < snapshotted_data.{{ found_from }}, false
         ) as __dbt_is_late,
         {%- else %}
         false as __dbt_is_late,
@@ -196,9 +200,15 @@ where
     {%- if settings.late == 'insert' %}
     or (__dbt_is_late and not exists (
         select 1
-        from (select {{ found_from }} as __dbt_valid_from, {{ dbt_delta._key_columns(batch['keys']) }} from {{ target.name }}) as known
+        from (
+            select
+                {#- A row that came back begins later than its own time. #}
+                explode(array({{ found_from }}, {{ own_of_known }})) as __dbt_known_at,
+                {{ dbt_delta._key_columns(batch['keys']) }}
+            from {{ target.name }}
+        ) as known
         where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'staged') }}
-            and known.__dbt_valid_from = staged.__dbt_updated_at
+            and known.__dbt_known_at = {{ own | replace('source_data.', 'staged.') }}
     ))
     {%- endif %}
 {%- endif -%}
@@ -234,7 +244,8 @@ select
     count_if(__dbt_staged > 1) as staged_twice,
     count_if({{ dbt_delta._any_null(batch['keys']) }} and __dbt_are_present) as null_keys,
     count_if(__dbt_without_time) as without_time,
-    count_if(not __dbt_are_known) as new_keys
+    count_if(not __dbt_are_known) as new_keys,
+    {{ dbt_delta._ends_ahead(target, batch, settings) }} as ends_ahead
     {{- dbt_delta._bound_values(bounded) }}
 from (
     select

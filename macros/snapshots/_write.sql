@@ -28,6 +28,13 @@
         dbt_delta._deletion_flag(batch, 'source.' ~ value) if value == '__dbt_deleted' else 'source.' ~ value
     ) -%}
 {%- endfor -%}
+{%- set updated = [to ~ ' = source.__dbt_to'] -%}
+{%- if is_cdc and dbt_delta._keeps_deletions(settings) -%}
+    {#- A row of a deletion has what its key had last, which an older change may tell later. -#}
+    {%- for column in batch.columns -%}
+        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = source.__dbt_c' ~ loop.index) -%}
+    {%- endfor -%}
+{%- endif -%}
 {%- set stop = 'raise_error(' ~ dbt_delta._literal(
     target.name ~ ' was changed by another run at the same time. Nothing was written. Run the snapshot again.'
 ) ~ ')' -%}
@@ -36,7 +43,7 @@ using {{ operations }} as source
 on
     {{ (on + dbt_delta._bounds(batch, 'history')) | join('\n    and ') }}
 when matched and source.__dbt_operation = 'update' then
-    update set {{ to }} = source.__dbt_to
+    update set {{ updated | join(', ') }}
 {%- if not is_cdc %}
 when matched then
     update set {{ to }} = cast({{ stop }} as {{ batch.time }})
@@ -80,17 +87,22 @@ when not matched then
 {%- for column in batch.columns -%}
     {%- do columns.append('source_data.__dbt_c' ~ loop.index ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
 {%- endfor -%}
-{%- set time = 'source_data.__dbt_updated_at' if settings.strategy == 'timestamp'
-    else 'coalesce(source_data.__dbt_updated_at, source_data.__dbt_now)' -%}
-{%- set at = 'cast(' ~ time ~ ' as ' ~ batch.time ~ ')' -%}
+{%- set at = dbt_delta._first_time(batch, settings, batch.time) -%}
 select
     {{ columns | join(',\n    ') }},
-    {{ 'source_data.__dbt_scd_id' if batch.scd_id else dbt_delta._scd_id(batch, [at]) }} as {{ dbt_delta._quoted(settings.id) }},
-    cast({{ time }} as {{ batch.updated_type }}) as {{ dbt_delta._quoted(settings.updated) }},
+    {{ 'source_data.__dbt_scd_id' if batch.scd_id else dbt_delta._scd_id(batch, [{'text': at, 'type': batch.time}]) }} as {{ dbt_delta._quoted(settings.id) }},
+    {{ dbt_delta._first_time(batch, settings, batch.updated_type) }} as {{ dbt_delta._quoted(settings.updated) }},
     {{ at }} as {{ dbt_delta._quoted(settings.from) }},
     {{ dbt_delta._current(batch, settings) }} as {{ dbt_delta._quoted(settings.to) }}
     {%- if batch.deleted_type is not none %},
     'False' as {{ dbt_delta._quoted(settings.deleted) }}
     {%- endif %}
 from {{ batch.from }} as source_data
+{%- endmacro %}
+
+{# When a row begins that is the first of its key, as a type. #}
+{% macro _first_time(batch, settings, wanted) -%}
+    {%- set own = dbt_delta._as_time('source_data.__dbt_updated_at', batch.updated.type, wanted) -%}
+    {%- if settings.strategy == 'timestamp' -%}{{- return(own) -}}{%- endif -%}
+    {{- return('coalesce(' ~ own ~ ', ' ~ dbt_delta._as_time('source_data.__dbt_now', 'timestamp', wanted) ~ ')') -}}
 {%- endmacro %}

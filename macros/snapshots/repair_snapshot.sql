@@ -13,24 +13,19 @@
         ) -%}
     {%- endif -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
-    {%- set view = dbt_delta._quoted(node.alias ~ '__dbt_repair') -%}
-    {%- set statements = [] -%}
     {%- set lost = dbt_delta._lost_deletions(existing, node) -%}
-    {%- if lost.sql is not none -%}
-        {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ lost.sql) -%}
-        {%- set rows = run_query('select count(*) as found from ' ~ view).rows[0]['found'] | int -%}
-        {%- if rows -%}
-            {%- do print(
-                rows ~ ' deletion rows of ' ~ name ~ ' get back the key and the values of the row they ended.'
-            ) -%}
-            {%- do statements.append(dbt_delta.get_fill_deletions_sql(name, view, lost)) -%}
-        {%- endif -%}
+    {%- set rows = 0 if lost.sql is none
+        else run_query('select count(*) as found from (' ~ lost.sql ~ ')').rows[0]['found'] | int -%}
+    {%- if rows -%}
+        {%- do print(
+            rows ~ ' deletion rows of ' ~ name ~ ' get back the key and the values of the row they ended.'
+        ) -%}
     {%- endif -%}
     {%- set left = dbt_delta._left_over_columns(existing) -%}
     {%- if left -%}
         {%- do print(name ~ ' loses the helper columns ' ~ left | join(', ') ~ '.') -%}
-        {%- do statements.append(dbt_delta.get_drop_columns_sql(existing, left)) -%}
     {%- endif -%}
+    {%- set statements = dbt_delta.get_repair_sql(existing, lost if rows else none, left) -%}
     {%- if not statements -%}
         {%- do print(name ~ ' needs no repair.') -%}
     {%- elif dry_run -%}
@@ -99,9 +94,38 @@ from (
 ) as lost
 inner join {{ name }} as ended
     on ended.{{ to }} = lost.{{ from }}
-    and {{ snapshot_hash_arguments(['ended.' ~ id, 'lost.' ~ from]) }} = lost.{{ id }}
+    and lost.{{ id }} in (
+        {{ snapshot_hash_arguments(['ended.' ~ id, 'lost.' ~ from]) }},
+        {#- dbt-spark's, of a session as this one is #}
+        {{ snapshot_hash_arguments(['ended.' ~ id, 'cast(lost.' ~ from ~ ' as string)']) }}
+    )
     {%- endset -%}
     {{- return({'sql': sql if found else none, 'id': meta.dbt_scd_id, 'columns': columns}) -}}
+{%- endmacro %}
+
+{#
+    The statements of a repair, of which one commits: columns go by a new version of the table that has all else it
+    promises. Where the table maps columns an ALTER drops them, a commit of its own, and takes nothing else away.
+#}
+{% macro get_repair_sql(existing, lost, left) -%}
+    {%- set view = dbt_delta._quoted(existing.relation.identifier ~ '__dbt_repair') -%}
+    {%- set is_mapped = existing.properties.get('delta.columnMapping.mode') in ('name', 'id') -%}
+    {%- if left and not is_mapped -%}
+        {{- return(dbt_delta.get_rebuild_sql(existing, lost, left, view)) -}}
+    {%- endif -%}
+    {%- set statements = [] -%}
+    {%- if lost is not none -%}
+        {%- do statements.append('create or replace temporary view ' ~ view ~ ' as\n' ~ lost.sql) -%}
+        {%- do statements.append(
+            dbt_delta.get_fill_deletions_sql(dbt_delta._named(existing.relation), view, lost)
+        ) -%}
+    {%- endif -%}
+    {%- if left -%}
+        {%- do statements.append(
+            'alter table ' ~ dbt_delta._named(existing.relation) ~ ' drop columns (' ~ dbt_delta._quoted_list(left) ~ ')'
+        ) -%}
+    {%- endif -%}
+    {{- return(statements) -}}
 {%- endmacro %}
 
 {% macro get_fill_deletions_sql(name, view, lost) -%}
@@ -116,37 +140,85 @@ when matched then
     update set {{ updated | join(', ') }}
 {%- endmacro %}
 
-{#
-    Columns go by ALTER where the table maps columns, else by a new version without them, which keeps
-    what else the table promises.
-#}
-{% macro get_drop_columns_sql(existing, names) -%}
-    {%- set table = dbt_delta._named(existing.relation) -%}
-    {%- if dbt_delta._has_property(existing.properties, 'delta.columnMapping.mode', 'name')
-        or dbt_delta._has_property(existing.properties, 'delta.columnMapping.mode', 'id') -%}
-        {{- return('alter table ' ~ table ~ ' drop columns (' ~ dbt_delta._quoted_list(names) ~ ')') -}}
-    {%- endif -%}
-    {%- set comments, kept, properties = {}, [], {} -%}
-    {%- for column in existing.columns if column.name not in names -%}
+{# A new version of the table without some columns, and with the values of its deletions. #}
+{% macro get_rebuild_sql(existing, lost, left, view) -%}
+    {%- set comments, kept, selected = {}, [], [] -%}
+    {%- for column in existing.columns if column.name not in left -%}
         {%- do kept.append(column) -%}
         {%- if column.comment -%}{%- do comments.update({column.name: column.comment}) -%}{%- endif -%}
+        {%- set own = 'history.' ~ dbt_delta._quoted(column.name) -%}
+        {%- do selected.append(
+            'if(ended.__dbt_id is null, ' ~ own ~ ', ended.' ~ dbt_delta._quoted(column.name) ~ ') as '
+            ~ dbt_delta._quoted(column.name) if lost is not none and column.name in lost['columns'] else own
+        ) -%}
     {%- endfor -%}
-    {%- for key, value in existing.properties.items()
-        if not key.startswith(('delta.feature.', 'delta.minReaderVersion', 'delta.minWriterVersion')) -%}
+    {%- do dbt_delta._refuse_untold(existing, kept) -%}
+    {%- set sql -%}
+select {{ selected | join(', ') }}
+from {{ dbt_delta._named(existing.relation) }} as history
+        {%- if lost is not none %}
+left join (
+    select *
+    from (select *, row_number() over (partition by __dbt_id order by __dbt_id) as __dbt_copy from (
+{{ lost.sql }}
+    ))
+    where __dbt_copy = 1
+) as ended
+    on history.{{ dbt_delta._quoted(lost.id) }} = ended.__dbt_id
+        {%- endif -%}
+    {%- endset -%}
+    {%- set clustering = [] -%}
+    {%- for path in existing.clustering -%}
+        {%- do clustering.append([path] if dbt_delta._column(kept, path) else path.split('.')) -%}
+    {%- endfor -%}
+    {{- return([
+        dbt_delta.get_create_view_sql(view, sql, kept, {
+            'column_comments': comments, 'comment': none, 'properties': none,
+        }, temporary=true),
+        dbt_delta.get_create_table_sql(existing.relation, 'select * from ' ~ view, {
+            'format': 'delta', 'partitions': existing.partitions, 'clustering': clustering,
+            'buckets': {'columns': []}, 'options': {}, 'location': none, 'comment': existing.comment,
+            'properties': dbt_delta._restated_properties(existing), 'defaults': {}, 'checks': {},
+        }, replace=true),
+    ]) -}}
+{%- endmacro %}
+
+{# The properties of a table that a new version of it must be given; Delta sets the others itself. #}
+{% macro _restated_properties(existing) -%}
+    {%- set properties = {} -%}
+    {%- for key, value in existing.properties.items() if not key.startswith('delta.')
+        or key.startswith('delta.constraints.')
+        or (not key.startswith(('delta.feature.', 'delta.min', 'delta.columnMapping.')) and dbt_delta._known_property(key[6:]) is not none) -%}
         {%- if value is none -%}
             {%- do dbt_delta._refuse(
-                'repair_snapshot: Spark does not tell the property ' ~ key ~ ' of ' ~ table ~ ', which the table '
-                ~ 'would lose. Nothing was changed. Run it in the embedded session.'
+                'repair_snapshot: Spark does not tell the property ' ~ key ~ ' of ' ~ dbt_delta._named(existing.relation)
+                ~ ', which the table would lose. Nothing was changed. Run it in the embedded session.'
             ) -%}
         {%- endif -%}
         {%- do properties.update({key: value}) -%}
     {%- endfor -%}
-    {%- set sql = 'select ' ~ dbt_delta._quoted_list(kept | map(attribute='name')) ~ ' from ' ~ table -%}
-    {%- set view = dbt_delta._quoted(existing.relation.identifier ~ '__dbt_documented') -%}
-    {%- do run_query(dbt_delta.get_create_view_sql(view, sql, kept, {'column_comments': comments}, temporary=true)) -%}
-    {{- return(dbt_delta.get_create_table_sql(existing.relation, 'select * from ' ~ view, {
-        'format': 'delta', 'partitions': existing.partitions, 'clustering': existing.clustering,
-        'buckets': {'columns': []}, 'options': {}, 'location': none, 'comment': existing.comment,
-        'properties': properties, 'defaults': {}, 'checks': {},
-    }, replace=true)) -}}
+    {{- return(properties) -}}
+{%- endmacro %}
+
+{# What CREATE TABLE AS has no place for; a server does not tell whether columns have it. #}
+{% macro _refuse_untold(existing, columns) -%}
+    {%- set name = dbt_delta._named(existing.relation) -%}
+    {%- set way_out = '. Nothing was changed. Where columns are mapped they are dropped without a rebuild: alter table '
+        ~ name ~ " set tblproperties ('delta.columnMapping.mode' = 'name'), then run it again." -%}
+    {%- for column in columns -%}
+        {%- if 'nullable' not in column -%}
+            {%- do dbt_delta._refuse(
+                'repair_snapshot: a server does not tell whether columns of ' ~ name ~ ' have a default, which the table '
+                ~ 'would lose' ~ way_out ~ ' Or run it in the embedded session.'
+            ) -%}
+        {%- endif -%}
+        {%- set promise = 'a default' if column.default is not none else 'values that Delta computes'
+            if column.is_generated else column.declared if column.declared else none if column.nullable else 'NOT NULL' -%}
+        {%- if promise is not none -%}
+            {%- do dbt_delta._refuse(
+                'repair_snapshot: column ' ~ column.name ~ ' of ' ~ name ~ ' has ' ~ promise
+                ~ ', which a new version of the table would lose' ~ way_out
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
 {%- endmacro %}

@@ -1,13 +1,15 @@
 """Random snapshots, run by run, and what plain Python says of their tables.
 
 Times are datetimes, in tables of dates dates. The time of run N is not known before; it is
-``run_time(N)``, later than all data but that of the year 2999.
+``run_time(N)``, later than all data but those of FAR. An instant is written as UTC has it, as the
+session's zone is another one in each run.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,7 +18,22 @@ from tests.functional.vocabulary import REDACTED, quoted, some_names
 
 CURRENT = datetime(9999, 12, 31)
 FIRST_DAY = datetime(2024, 1, 1)
-FAR = datetime(2999, 1, 1)
+FAR = (datetime(2999, 1, 1), datetime(9999, 12, 30, 23, 59, 59, 999999))
+# In order. Some are one in the text of a zone with daylight saving (Berlin, New York, Auckland),
+# some are a second or a microsecond apart.
+MOMENTS = tuple(
+    datetime.fromisoformat(text)
+    for text in (
+        "0001-01-01 00:00:00", "1900-01-01 00:00:00.500000",
+        "2023-10-29 00:30:00", "2023-10-29 01:30:00", "2023-11-05 05:30:00", "2023-11-05 06:30:00",
+        "2024-01-01 00:00:00", "2024-01-01 00:00:00.000001", "2024-01-01 00:00:01",
+        "2024-03-31 00:59:59", "2024-03-31 01:00:00", "2024-04-06 13:30:00", "2024-04-06 14:30:00",
+        "2024-12-31 23:59:59.999999",
+    )
+)  # fmt: skip
+# What a feed may say of the years to come; a run has no time of its own there.
+AHEAD = datetime(2050, 1, 1)
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Pacific/Auckland", "Asia/Kolkata")
 STEPS = 5
 META = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted")
 TYPES = {"id": "string", "region": "string", "v1": "int", "v2": "string", "v3": "double"}
@@ -54,6 +71,8 @@ class Case:
     sequence: tuple[str, ...] = ()
     valid_from: str = ""
     scd_type: int = 2
+    forgets: bool = False  # deletions of a feed
+    same_in_any_order: bool = False
     renamed: bool = False
     vectors: bool = True
     mapped: bool = False
@@ -100,6 +119,7 @@ class Case:
                 "cdc_sequence_by": [self.name(column) for column in self.sequence],
                 "cdc_delete_when": f"{quoted(self.name('op'))} = 'D'",
                 "cdc_scd_type": self.scd_type,
+                "cdc_deletions": "forget" if self.forgets else "remember",
             }
             if self.valid_from:
                 config["cdc_valid_from"] = self.name(self.valid_from)
@@ -109,18 +129,21 @@ class Case:
         if self.strategy == "check":
             shown = [[self.name(n) for n in c] if c != "all" else c for c in self.check_cols]
             moving.append(f"check_cols={_all_steps(shown)}[var('step')]")
-        expression = f"cast(timestamp'{CURRENT}' as {self.table_time()})"
-        current = _all_steps([expression if c else None for c in self.current])
+        current = _all_steps([self.current_expression() if c else None for c in self.current])
         moving.append(f"dbt_valid_to_current={current}[var('step')]")
         fixed = [f"{name}={value!r}" for name, value in config.items()]
         sources = "".join(
-            f"{{% {'if' if step == 0 else 'elif'} var('step') == {step} %}}\n{self.select(step)}\n"
-            for step in range(len(self.batches))
+            f"{{% {'elif' if step else 'if'} var('step') == {step} %}}\n{self.select(step)}\n"
+            for step in range(len(self.batches) - 1)
         )
         return (
             f"{{% snapshot NAME %}}\n{{{{ config({', '.join(fixed + moving)}) }}}}\n{sources}"
-            "{% endif %}\n{% endsnapshot %}\n"
+            f"{{% else %}}\n{self.select(len(self.batches) - 1)}\n{{% endif %}}\n"
+            "{% endsnapshot %}\n"
         )
+
+    def current_expression(self) -> str:
+        return f"date'{CURRENT:%Y-%m-%d}'"
 
     def table_time(self) -> str:
         """The type of dbt_valid_from, which a first build settles."""
@@ -146,7 +169,9 @@ class Case:
         kind = self.time if name == "at" else TYPES[name]
         if value is None:
             return f"cast(null as {kind})"
-        return f"cast('{value}' as {kind})"
+        if value == NO_TEXT:
+            return "cast(x'ff41' as string)"
+        return f"cast('{value}{'Z' if kind == 'timestamp' else ''}' as {kind})"
 
     def key(self, row: Source) -> Key:
         if self.keys == ID_AND_REGION:
@@ -166,7 +191,7 @@ class Case:
 
 def _all_steps(values: Sequence[Any]) -> list[Any]:
     """As long as the longest case, as dbt reads the configuration of all of them."""
-    return [*values, *[values[-1]] * (STEPS - len(values))]
+    return [*values, *[values[-1]] * (STEPS + 1 - len(values))]
 
 
 @dataclass
@@ -180,6 +205,10 @@ class Row:
     updated: Any
     deleted: bool | None
     open_as: Any = None  # what dbt_valid_to then holds
+    mark: bool = False  # a deletion of a feed that is remembered, and no row of its own
+
+    def is_deletion(self) -> bool:
+        return self.mark or bool(self.deleted)
 
 
 @dataclass
@@ -204,6 +233,9 @@ def run(case: Case, table: Table | None, step: int) -> Table:
         has_flag,
         [replace(row, values=dict(row.values)) for row in before.rows],
     )
+    if not case.current[step] and any(r.to is None and r.open_as is not None for r in after.rows):
+        # They were open by a dbt_valid_to_current that is gone.
+        raise Refused
     if case.null_keys == "error" and any(None in case.key(row) for row in source):
         raise Refused("null keys")
     if case.strategy == "cdc":
@@ -301,7 +333,8 @@ def _history(table: Table, key: Key) -> tuple[list[Row], Row | None]:
 
 
 def _is_late(case: Case, own: Any, of_key: Sequence[Row], found: Row) -> bool:
-    return case.late and own < found.start and all(r.start != own for r in of_key)
+    known = [time for row in of_key for time in (row.start, case.as_time(row.updated))]
+    return case.late and own < found.start and own not in known
 
 
 def _differs(case: Case, step: int, found: Row, row: Source) -> bool:
@@ -332,32 +365,28 @@ def _events(case: Case, step: int) -> dict[Key, dict[Key, Source]]:
 
 
 def _cdc(case: Case, table: Table, step: int) -> None:
-    keeps = case.hard_deletes[step] == "new_record"
+    has_rows = case.hard_deletes[step] == "new_record"
+    keeps = has_rows or not case.forgets
     open_as = case.as_time(CURRENT) if case.current[step] else None
     for key, events in _events(case, step).items():
         rows = [r for r in table.rows if r.key == key]
-        ends = {r.to for r in rows if r.to is not None}
+        ends = {r.to for r in rows if r.to is not None and not r.mark}
         known = {(r.start, _sequence(case, r.values)) for r in rows}
         new = {(case.as_time(e["at"]), s): e for s, e in events.items()}
         new = {place: event for place, event in new.items() if place not in known}
-        deletes = {p for p, e in new.items() if e["op"] == "D"}
-        fresh = [
-            Row(
-                key,
-                dict(event),
-                start,
-                None,
-                start,
-                (event["op"] == "D") if table.has_flag else None,
-                open_as,
-            )
-            for (start, sequence), event in new.items()
-            if keeps or event["op"] != "D"
-        ]
-        _keep_last_values(case, rows, fresh, deletes)
-        places = known | set(new)
+        fresh = []
+        for (start, _), event in new.items():
+            is_deletion = event["op"] == "D"
+            if keeps or not is_deletion:
+                flag = is_deletion if table.has_flag else None
+                mark = is_deletion and not has_rows
+                end = start if mark else None
+                fresh.append(Row(key, dict(event), start, end, start, flag, open_as, mark))
         changed = bool(fresh)
-        for row in rows + fresh:
+        if keeps:
+            changed = _keep_last_values(case, table, [*rows, *fresh]) or changed
+        places = known | set(new)
+        for row in [r for r in rows + fresh if not r.mark]:
             own = (row.start, _sequence(case, row.values))
             after = [e for e in ends if e > row.start] + [p[0] for p in places if p > own]
             if row.to == row.start:
@@ -375,22 +404,23 @@ def _sequence(case: Case, values: Mapping[str, Any]) -> Key:
     return tuple(values[name] for name in case.sequence)
 
 
-def _keep_last_values(
-    case: Case, rows: Sequence[Row], fresh: Sequence[Row], deletes: set[Any]
-) -> None:
-    """Rows of deletions hold what the key had last, and the place of the deletion itself."""
-    place = {id(row): (row.start, _sequence(case, row.values)) for row in [*rows, *fresh]}
-    for row in fresh:
-        if place[id(row)] in deletes:
-            before = [
-                r
-                for r in [*rows, *fresh]
-                if place[id(r)] < place[id(row)] and place[id(r)] not in deletes
-            ]
-            if before:
-                last = max(before, key=lambda r: place[id(r)])
-                own = {name: row.values[name] for name in case.sequence}
-                row.values = {**{name: None for name in row.values}, **last.values, **own}
+def _keep_last_values(case: Case, table: Table, rows: Sequence[Row]) -> bool:
+    """Gives deletions what the key had last, and their own place; whether that changed one."""
+    changed = False
+    places = [(row.start, _sequence(case, row.values)) for row in rows]
+    for row, place in zip(rows, places, strict=True):
+        before = [
+            (at, other)
+            for at, other in zip(places, rows, strict=True)
+            if at < place and not other.is_deletion()
+        ]
+        if row.is_deletion() and before:
+            last = max(before, key=lambda found: found[0])[1]
+            own = {name: row.values[name] for name in case.sequence}
+            held = {name: None for name in table.columns} | last.values | own
+            changed = changed or any(row.values.get(n) != held[n] for n in held)
+            row.values = held
+    return changed
 
 
 def _cdc_latest(case: Case, table: Table, step: int) -> None:
@@ -421,8 +451,9 @@ def _cdc_latest(case: Case, table: Table, step: int) -> None:
 
 # Random cases ------------------------------------------------------------------------------------
 
-IDS = st.sampled_from(["1", "2", "3", "4", "", "a|b", None])
-DAYS = st.integers(0, 6).map(lambda day: FIRST_DAY + timedelta(days=day))
+# Bytes that are no UTF-8, as they are read.
+NO_TEXT = "\ufffdA"
+IDS = st.sampled_from(["1", "2", "3", "1", "2", "3", "1 ", "", "a|b", NO_TEXT, None])
 
 
 def _one_in(draw: st.DrawFn, count: int) -> bool:
@@ -440,22 +471,31 @@ def cases(draw: st.DrawFn) -> Case:
     mode = draw(modes)
     hard_deletes = tuple(draw(modes) if _one_in(draw, 6) else mode for _ in range(steps))
     begins = draw(st.sampled_from([0, 1, steps, steps]))
+    current = [step >= begins for step in range(steps)]
+    if _one_in(draw, 8):
+        current[draw(st.integers(0, steps - 1))] = False
+    scd_type = draw(st.sampled_from([2, 2, 1])) if strategy == "cdc" else 2
+    orderless = strategy == "cdc" and scd_type == 2 and not _one_in(draw, 4)
+    if orderless:
+        hard_deletes, current = (mode,) * steps, [current[0]] * steps
     sequence = draw(st.sampled_from([("at",), ("at", "seq"), ("seq",)]))
     case = Case(
         strategy=strategy,
         keys=keys,
         time=time,
         hard_deletes=hard_deletes,
-        current=tuple(step >= begins for step in range(steps)),
+        current=tuple(current),
         check_cols=_check_cols(draw, steps),
-        columns=tuple(_columns(draw, strategy, step) for step in range(steps)),
+        columns=tuple(_columns(draw, strategy, 0 if orderless else s) for s in range(steps)),
         batches=(),
         updated_at=draw(st.booleans()),
         late=draw(st.booleans()) and strategy == "timestamp",
         null_keys=draw(st.sampled_from(["match", "match", "match", "error"])),
         sequence=sequence if strategy == "cdc" else (),
         valid_from="at" if sequence == ("seq",) else "",
-        scd_type=draw(st.sampled_from([2, 2, 1])) if strategy == "cdc" else 2,
+        scd_type=scd_type,
+        forgets=scd_type == 1 or (not orderless and draw(st.booleans())),
+        same_in_any_order=orderless,
         renamed=_one_in(draw, 5),
         vectors=not _one_in(draw, 4),
         mapped=_one_in(draw, 3),
@@ -498,13 +538,25 @@ def _states(draw: st.DrawFn, case: Case, steps: int) -> Iterator[list[Source]]:
             if key in rows and draw(st.integers(0, 2)) == 0:
                 del rows[key]
             else:
-                when = draw(DAYS) + timedelta(days=draw(st.integers(0, 2 * step)))
-                odd = {"at": None if _one_in(draw, 60) else FAR if _one_in(draw, 60) else when}
+                when = _moment(case, draw(st.integers(0, 6)) + draw(st.integers(0, 2 * step)))
+                far = draw(st.sampled_from(FAR)) if _one_in(draw, 60) else when
+                odd = {"at": None if _one_in(draw, 60) else _day(case, far)}
                 rows[key] = row | _values(draw) | odd
         batch = list(rows.values())
         if batch and _one_in(draw, 30):
             batch.append(batch[0] | _values(draw))
         yield batch
+
+
+def _moment(case: Case, number: int) -> datetime:
+    """The times of a source in their order; in tables of dates days."""
+    if case.time == "date":
+        return FIRST_DAY + timedelta(days=number)
+    return MOMENTS[number] if number < len(MOMENTS) else AHEAD
+
+
+def _day(case: Case, value: datetime) -> datetime:
+    return datetime(value.year, value.month, value.day) if case.time == "date" else value
 
 
 def _feed(draw: st.DrawFn, case: Case, steps: int) -> Iterator[list[Source]]:
@@ -523,11 +575,37 @@ def _feed(draw: st.DrawFn, case: Case, steps: int) -> Iterator[list[Source]]:
                 | {
                     "seq": None if _one_in(draw, 80) else sequence,
                     "op": draw(st.sampled_from(["I", "U", "U", "D"])),
-                    "at": FIRST_DAY + timedelta(days=sequence // 2),
+                    "at": _moment(case, sequence // 2),
                 }
             )
+        if case.same_in_any_order:
+            batch = _without_conflicts(case, past, batch)
         for row in list(batch):
             if _one_in(draw, 6):
                 batch.append(row)
         past += batch
         yield batch
+
+
+def _without_conflicts(
+    case: Case, past: Sequence[Source], batch: Sequence[Source]
+) -> list[dict[str, Any]]:
+    """The changes that say the same in any order, and are not refused."""
+    kept: dict[Any, Source] = {(case.key(r), _sequence(case, r)): r for r in past}
+    fine = []
+    for row in batch:
+        place = (case.key(row), _sequence(case, row))
+        refused = case.null_keys == "error" and None in place[0]
+        if row["seq"] is not None and not refused and kept.setdefault(place, row) == row:
+            fine.append(dict(row))
+    return fine
+
+
+def in_another_order(case: Case, source: Random) -> Case:
+    """The same feed shuffled, in batches of other sizes."""
+    events = [row for batch in case.batches for row in batch]
+    source.shuffle(events)
+    cuts = sorted(source.choices(range(len(events) + 1), k=len(case.batches) - 1))
+    ends = [*cuts, len(events)]
+    batches = [tuple(events[a:b]) for a, b in zip([0, *cuts], ends, strict=True)]
+    return replace(case, batches=tuple(batches))

@@ -1,7 +1,9 @@
 """Random histories against a brute-force oracle: rows, refusals and commits of every run.
 
-Many random snapshots (histories.py) are one dbt project; dbt runs once per step, and after each run
-every table is compared with what plain Python says. The test scd2_valid then judges them too.
+Many random snapshots (histories.py) are one dbt project; dbt runs once per step, in a session of
+another time zone each, and after each run every table is compared with what plain Python says. One
+more run brings nothing new. A feed comes a second time in another order, and must give the same
+table. The test scd2_valid then judges them too.
 
     DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 12, with --long 180)
     DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
@@ -13,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from random import Random
 from typing import Any
 
 import yaml
@@ -21,7 +24,16 @@ from tests.functional import tables
 from tests.functional.drawing import ONLY, SEED, draw, examples
 from tests.functional.harness import Invocation, Project
 from tests.functional.snapshots import histories
-from tests.functional.snapshots.histories import META, Case, Row, Table, cases
+from tests.functional.snapshots.histories import (
+    META,
+    STEPS,
+    ZONES,
+    Case,
+    Row,
+    Table,
+    cases,
+    in_another_order,
+)
 
 SLICE = 60
 Window = tuple[datetime, datetime]
@@ -34,6 +46,7 @@ class Outcome:
     case: Case
     table: Table | None = None
     commits: int = 0
+    version: int = -1
     refused: int = 0
     wrong: str = ""
 
@@ -46,7 +59,7 @@ def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Projec
         own_seed = SEED + number
         drawn = draw(cases(), own_seed, min(SLICE, count - at))
         drawn = [c for n, c in enumerate(drawn) if not ONLY or n in ONLY]
-        found = _play(new_project(f"slice_{number}"), drawn)
+        found = _play(new_project(f"slice_{number}"), drawn, Random(own_seed))
         bad = [
             f"DBT_DELTA_SEED={own_seed} case {n}: {o.wrong}\n{o.case.model()}"
             for n, o in enumerate(found)
@@ -64,26 +77,51 @@ def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Projec
     assert not wrong, "\n\n".join([f"{len(wrong)} wrong", *wrong])
 
 
-def _play(project: Project, drawn: Sequence[Case]) -> list[Outcome]:
+def _play(project: Project, drawn: Sequence[Case], source: Random) -> list[Outcome]:
     outcomes = {f"case_{n:04}": Outcome(case) for n, case in enumerate(drawn)}
+    twins = {
+        f"{name}_again": Outcome(in_another_order(o.case, source))
+        for name, o in outcomes.items()
+        if o.case.same_in_any_order
+    }
+    played = outcomes | twins
     project.write(
-        {f"snapshots/{n}.sql": o.case.model().replace("NAME", n) for n, o in outcomes.items()}
+        {f"snapshots/{n}.sql": o.case.model().replace("NAME", n) for n, o in played.items()}
     )
     windows: list[Window] = []
-    for step in range(max(len(case.batches) for case in drawn)):
-        due = {n: o for n, o in outcomes.items() if not o.wrong and step < len(o.case.batches)}
+    found: dict[str, list[str]] = {}
+    for step in (*range(max(len(case.batches) for case in drawn)), STEPS):
+        is_new = step < STEPS
+        due = {
+            n: o
+            for n, o in played.items()
+            if not o.wrong and (step < len(o.case.batches) or not is_new)
+        }
         if not due:
             break
+        project.set_spark({"spark.sql.session.timeZone": source.choice(ZONES)})
         began = datetime.now(UTC).replace(tzinfo=None)
         run = project.dbt("snapshot", "-s", *due, vars={"step": step}, check=False, threads=4)
         windows.append((began, datetime.now(UTC).replace(tzinfo=None)))
-        rows = tables.json_rows(project, [n for n in due if n in tables.names(project)])
+        there = tables.names(project)
+        found = tables.json_rows(project, [n for n in due if n in there])
         for name, outcome in due.items():
-            outcome.wrong = _judge(project, run, name, outcome, step, windows, rows.get(name, []))
+            last = step if is_new else len(outcome.case.batches) - 1
+            rows = found.get(name, [])
+            outcome.wrong = _judge(project, run, name, outcome, last, windows, rows, is_new)
             if outcome.wrong:
                 outcome.wrong = f"run {step}: {outcome.wrong}"
-    left = [name for name in tables.names(project) if name not in outcomes]
+    for name, twin in twins.items():
+        outcome = outcomes[name.removesuffix("_again")]
+        one, other = Counter(found.get(name, [])), Counter(found.get(name[:-6], []))
+        if not outcome.wrong and (twin.wrong or one != other):
+            outcome.wrong = (
+                f"in another order: {twin.wrong}\n{twin.case.model()}\n"
+                f"has\n  {_listed(one - other)}\nand else\n  {_listed(other - one)}"
+            )
+    left = [name for name in tables.names(project) if name not in played]
     assert not left or any(o.wrong for o in outcomes.values()), f"left behind: {left}"
+    project.set_spark({"spark.sql.session.timeZone": "UTC"})
     _test_invariants(project, outcomes)
     return list(outcomes.values())
 
@@ -96,14 +134,17 @@ def _judge(
     step: int,
     windows: Sequence[Window],
     rows: Sequence[str],
+    is_new: bool,
 ) -> str:
-    """What is wrong with one run of one snapshot; empty if nothing."""
+    """What is wrong with one run of one snapshot, empty if nothing; the last repeats one."""
     case, before = outcome.case, outcome.table
     assert run.results, f"dbt ran nothing: {run.exception}\n{run.output}"
     result = run.result(name)
     commits = tables.data_commits(project, name)
     made = commits - outcome.commits
     outcome.commits = commits
+    version = max((number for number, _ in tables.log(project, name)), default=-1)
+    outcome.version, was = version, outcome.version
     try:
         outcome.table = histories.run(case, before, step)
     except histories.Refused as refusal:
@@ -126,6 +167,8 @@ def _judge(
         return (
             f"has\n  {_listed(actual - expected)}\nand should have\n  {_listed(expected - actual)}"
         )
+    if version > was and not is_new:
+        return f"had nothing new, and made {version - was} commits"
     if made > (expected != Counter(_expected(case, before) if before else []) or before is None):
         return f"made {made} commits"
     identity = "scd_id" if case.renamed else "dbt_scd_id"
@@ -159,7 +202,8 @@ def _row(case: Case, table: Table, row: Row) -> Any:
 def _text(kind: str, value: date | None) -> str | None:
     if value is None:
         return None
-    text = f"{value:%Y-%m-%d}" if kind == "date" else f"{value:%Y-%m-%d %H:%M:%S.%f}"
+    text = value.isoformat(" ", "microseconds") if isinstance(value, datetime) else f"{value}"
+    text = text[:10] if kind == "date" else text if " " in text else f"{text} 00:00:00.000000"
     return "today" if kind == "date" and text.startswith("2500") else text
 
 
@@ -201,7 +245,7 @@ def _test_invariants(project: Project, outcomes: Mapping[str, Outcome]) -> None:
         }
         if any(outcome.case.current):
             arguments["valid_to_current"] = (
-                f"cast(timestamp'{histories.CURRENT}' as {outcome.case.table_time()})"
+                f"cast({outcome.case.current_expression()} as {outcome.case.table_time()})"
             )
         entries.append(
             {"name": name, "data_tests": [{"dbt_delta.scd2_valid": {"arguments": arguments}}]}

@@ -1,5 +1,6 @@
 """What a snapshot refuses, what it promises of its table, and histories of other makers."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -25,7 +26,8 @@ ONE = f"1, 'a', {day(1)}"
 
 
 def _story(config: str, *runs: tuple[str, ...]) -> Story:
-    return Story(config, [values(*rows) for rows in runs])
+    columns = "id, name, at, note" if runs[0][0].count(", ") == 3 else "id, name, at"
+    return Story(config, [values(*rows, columns=columns) for rows in runs])
 
 
 # --- keys that come twice ----------------------------------------------------------------------
@@ -54,12 +56,22 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
     (f"{TIMED}, scd2_late='later'", (ONE,), "scd2_late is 'later'. It is one"),
     (f"{CHECKED}, scd2_late='insert'", (ONE,), "needs strategy timestamp"),
     (f"{TIMED}, cdc_scd_type=1", (ONE,), "cdc_scd_type is for strategy cdc"),
+    (
+        f"{FEED}, cdc_sequence_by='at', cdc_delete_when='name is null', cdc_scd_type=1",
+        (ONE,),
+        "one row per key and no place for the deletions",
+    ),
     (FEED, (ONE,), "strategy cdc needs cdc_sequence_by"),
     (f"{FEED}, cdc_sequence_by='no'", (ONE,), "cdc_sequence_by names 'no'"),
     (f"{FEED}, cdc_sequence_by='name'", (ONE,), "name is of type string"),
     (
         f"{FEED}, cdc_sequence_by='at'",
         (ONE, f"1, 'b', {day(1)}"),
+        "different changes of one sequence: 1",
+    ),
+    (
+        f"{FEED}, cdc_sequence_by='at'",
+        (f"1, null, {day(1)}, 'x'", f"1, 'x', {day(1)}, null"),
         "different changes of one sequence: 1",
     ),
     (
@@ -86,6 +98,19 @@ _PLACE: dict[str, tuple[str, list[str]]] = {
         "has more than one open row of keys: 1",
         [values(ONE), values(f"1, 'b', {day(1)}")],
     ),
+}
+# --- another dbt_valid_to_current ---------------------------------------------------------------
+
+UNTIL = "dbt_valid_to_current=\"timestamp'9999-12-31'\""
+# From the second run on.
+OTHER_UNTIL = {"removed": "", "moved": UNTIL.replace("9999", "2999")}
+OPEN = {
+    f"{name}_{now}": _story(f"{config}, {UNTIL}", (ONE,), *rows)
+    for now in OTHER_UNTIL
+    for name, config, rows in (
+        ("checked", f"{CHECKED}, hard_deletes='invalidate'", [(ONE,), ()]),
+        ("fed", f"{FEED}, cdc_sequence_by='at'", [(f"1, 'b', {day(2)}",)]),
+    )
 }
 PLACE = {name: Story(CHECKED, sources or [values(ONE)]) for name, (_, sources) in _PLACE.items()}
 
@@ -175,6 +200,8 @@ def told(new_shared_project: Callable[[str], Project]) -> Told:
             project.sql("create view {schema}.is_view as select 1 as id")
             project.sql("create table {schema}.is_foreign using delta as select 1 as id")
         if step == 1:
+            for name, story in OPEN.items():
+                story.config = story.config.replace(UNTIL, OTHER_UNTIL[name.partition("_")[2]])
             project.sql("insert into {schema}.is_open_twice select * from {schema}.is_open_twice")
             # Its dbt_is_deleted is a boolean.
             project.sql(
@@ -182,7 +209,8 @@ def told(new_shared_project: Callable[[str], Project]) -> Told:
                 "select * except (dbt_is_deleted), false as dbt_is_deleted from {schema}.databricks"
             )
 
-    return Told(project, {**stories, **TWICE, **PLACE, **MEANWHILE, **PROMISED, **OTHERS}, between)
+    stories |= {**TWICE, **PLACE, **OPEN, **MEANWHILE, **PROMISED, **OTHERS}
+    return Told(project, stories, between)
 
 
 def _refused(told: Told, name: str, run: int = -1) -> str:
@@ -226,6 +254,23 @@ def test_what_stands_in_its_place(told: Told, name: str) -> None:
         assert told.project.rows(name) == [{"id": 1}]
     elif name != "is_foreign":
         assert told.stories[name].runs[0].status == "success"
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_another_dbt_valid_to_current(told: Told, name: str) -> None:
+    """Also where all keys are gone, and none is looked for."""
+    for run in range(1, len(OPEN[name].runs)):
+        said = _refused(told, name, run)
+        assert (
+            f"1 rows of `{told.project.schema}`.`{name}` end at 9999-12-31 00:00:00 UTC and" in said
+        )
+        update = re.search(r"open them: (.*?)(\. If|$)", said)
+        assert update
+    version = OPEN[name].runs[-1].after
+    told.project.sql(update[1])
+    opened = told.project.rows(name)[0]["dbt_valid_to"]
+    assert (opened is None) == name.endswith("removed")
+    assert tables.version(told.project, name) == version + 1
 
 
 @pytest.mark.parametrize("name", MEANWHILE)
@@ -304,7 +349,19 @@ def test_a_history_of_dbt_spark_goes_on(stock: tuple[Project, Invocation]) -> No
     assert history(project, SPAN, "two_keys") == [
         (1, "a", 1, 4), (1, "a", 4, None), (2, "b", 1, "run"),
     ]  # fmt: skip
+    feature = "'delta.feature.allowColumnDefaults' = 'supported'"
+    project.sql(f"alter table {{schema}}.two_keys set tblproperties ({feature})")
+    project.sql("alter table {schema}.two_keys alter column name set default 'x'")
+    version = tables.version(project, "two_keys")
+    refused = operations(project, _repair("two_keys", dry_run=False), check=False).output
+    assert "has a default, which a new version of the table would lose" in " ".join(refused.split())
+    assert tables.version(project, "two_keys") == version
+    # Its own advice.
+    project.sql(
+        re.search("alter table .*?[)]", refused.replace("\n", " "))[0]  # type: ignore[index]
+    )
     operations(project, _repair("two_keys", dry_run=False))
+    assert "'x'" in str(tables.metadata(project, "two_keys")["schemaString"])
     rows = project.rows("two_keys")
     assert "dbt_unique_key_2" not in rows[0]
     assert len(rows) == 3
@@ -318,13 +375,18 @@ def test_repairs_what_dbt_spark_left(stock: tuple[Project, Invocation]) -> None:
         project.sql(f"alter table {{schema}}.{name} add columns (dbt_unique_key_1 int)")
     project.sql("comment on table {schema}.s is 'mine'")
     project.sql("alter table {schema}.s alter column name comment 'a name'")
-    project.sql("alter table {schema}.s set tblproperties ('own' = 'x')")
+    secrets = {"own": "x", "my.url": "http://x?a=b, c", "api.token": "it's"}
+    pairs = ", ".join(f"'{key}' = \"{value}\"" for key, value in secrets.items())
+    project.sql(f"alter table {{schema}}.s set tblproperties ({pairs})")
+    project.sql("alter table {schema}.s cluster by (name)")
     project.sql("alter table {schema}.s add constraint positive check (id > 0 or id is null)")
     version = tables.version(project, "s")
     # What it would do is said where nothing else is asked for.
     told = operations(project, _repair("s")).output
     assert "1 deletion rows of" in told
     assert "loses the helper columns dbt_unique_key_1." in told
+    assert "create or replace table" in told
+    assert "http://x?a=b, c" in told
     assert tables.version(project, "s") == version
     rows = project.rows("s")
     told = operations(
@@ -333,7 +395,8 @@ def test_repairs_what_dbt_spark_left(stock: tuple[Project, Invocation]) -> None:
         _repair("x"),
         check=False,
     ).output
-    assert tables.version(project, "s") == version + 2
+    assert tables.version(project, "s") == version + 1
+    assert project.sql("describe detail {schema}.s")[0].clusteringColumns == ["name"]
     kept = [{k: v for k, v in row.items() if "unique_key" not in k} for row in rows]
     kept = [
         row | {"id": 2, "name": "b", "at": kept[-1]["at"]} if row["id"] is None else row
@@ -342,9 +405,9 @@ def test_repairs_what_dbt_spark_left(stock: tuple[Project, Invocation]) -> None:
     assert sorted(map(str, project.rows("s"))) == sorted(map(str, kept))
     comments = described(project, "s")
     assert (comments[""], comments["name"]) == ("mine", "a name")
-    assert {"own": "x", "delta.constraints.positive": "id > 0 or id is null"}.items() <= properties(
-        project, "s"
-    ).items()
+    kept_properties = tables.metadata(project, "s")["configuration"]
+    expected = {**secrets, "delta.constraints.positive": "id > 0 or id is null"}
+    assert expected.items() <= kept_properties.items()
     assert tables.operations(project, "mapped")[-2:] == ["MERGE", "DROP COLUMNS"]
     assert len([row for row in project.rows("mapped") if row["id"] == 2]) == 2
     assert "needs no repair" in told

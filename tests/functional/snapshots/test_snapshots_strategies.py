@@ -21,6 +21,8 @@ def snapshot(config: str, select: str = SOURCE, name: str = "s") -> dict[str, st
 
 def values(*rows: str, columns: str = "id, name, at") -> str:
     """A SELECT of these rows, each the text of a VALUES tuple."""
+    if not rows:
+        return f"select * from values (1, 'a', {day(1)}) as t({columns}) where false"
     return f"select * from values {', '.join(f'({row})' for row in rows)} as t({columns})"
 
 
@@ -92,6 +94,8 @@ def _stories() -> dict[str, Story]:
     changes = [(f"1, '{name}', {day(n)}",) for name, n in (("a", 1), ("d", 9), ("b", 3))]
     tell("late", late, *changes, changes[-1], (f"1, 'c', {day(5)}",))
     tell("late_for_dbt", TIMED, *changes)
+    back = (f"1, 'b', {day(3)}",)
+    tell("late_of_returned", f"{late}, hard_deletes='new_record'", *(changes[0], (), back, back))
     other = f"3, 'o', {day(1)}"
     tell(
         *("late_of_gone", f"{late}, hard_deletes='invalidate'"),
@@ -121,7 +125,13 @@ def _stories() -> dict[str, Story]:
     for name, config, runs in (
         ("feed", feed, (first, second, second, third)),
         ("feed_kept", f"{feed}, hard_deletes='new_record'", (first, second, second)),
-        ("feed_latest", f"{feed}, cdc_scd_type=1", (first, second, second, third)),
+        (
+            *("feed_latest", f"{feed}, cdc_scd_type=1, cdc_deletions='forget'"),
+            (first, second, second, third),
+        ),
+        # Its deletions arrive before what they delete.
+        ("feed_backwards", feed, (third, second, first, second)),
+        ("feed_kept_backwards", f"{feed}, hard_deletes='new_record'", (second, first, second)),
     ):
         tell(name, config, *runs, columns="id, name, at, op")
 
@@ -233,6 +243,11 @@ def test_late_changes_take_their_place(told: Told) -> None:
     ]  # fmt: skip
     assert tables.operations(told.project, "late", 0) == ["MERGE"] * 3
     assert told.history("late_for_dbt") == [(1, "a", 1, 9), (1, "d", 9, None)]
+    # Its row began with the run that saw it again; that is no late change of it.
+    assert told["late_of_returned"].versions == [0, 1, 2, 2]
+    assert told.history("late_of_returned") == [
+        (1, "a", 1, "run"), (1, "a", "run", "run"), (1, "b", "run", None),
+    ]  # fmt: skip
     assert told.history("late_of_gone")[:3] == [
         (2, "x", 1, 3), (2, "y", 3, "run"), (2, "z", "run", None),
     ]  # fmt: skip
@@ -245,14 +260,16 @@ def test_late_changes_take_their_place(told: Told) -> None:
 
 def test_a_key_that_went_away_as_it_changed_stays_away(told: Told) -> None:
     name = "gone_as_it_changed"
-    assert told.history(name, after=0) == [(1, "a", 1, 4), (1, "c", 4, 4)]
-    assert told.history(name, after=1) == [(1, "a", 1, 2), (1, "b", 2, 4), (1, "c", 4, 4)]
-    assert told.history(name)[2:] == [(1, "c", 4, 4), (1, "d", 8, None)]
+    # The last one is the deletion, in which no moment lies.
+    gone = [(1, "c", 4, 4), (1, "c", 4, 4)]
+    assert told.history(name, after=0) == [(1, "a", 1, 4), *gone]
+    assert told.history(name, after=1) == [(1, "a", 1, 2), (1, "b", 2, 4), *gone]
+    assert told.history(name)[2:] == [*gone, (1, "d", 8, None)]
 
 
 def test_a_change_log(told: Told) -> None:
     assert told.history("feed", after=1) == [
-        (1, "a", 1, 3), (1, "b", 3, 5), (1, "c", 5, None), (2, "x", 2, 4),
+        (1, "a", 1, 3), (1, "b", 3, 5), (1, "c", 5, None), (2, "x", 2, 4), (2, "x", 4, 4),
     ]  # fmt: skip
     assert told.history("feed_kept", f"{SPAN}, dbt_is_deleted", after=1)[-2:] == [
         (2, "x", 2, 4, "False"),
@@ -264,8 +281,22 @@ def test_a_change_log(told: Told) -> None:
     for name in ("feed", "feed_kept", "feed_latest"):
         assert told[name].runs[2].message == "nothing new"
         assert told[name].versions[2] == told[name].versions[1]
-    assert told.history("feed")[-2:] == [(2, "x", 2, 4), (2, "y", 6, None)]
+    assert told.history("feed")[-3:] == [(2, "x", 2, 4), (2, "x", 4, 4), (2, "y", 6, None)]
     assert [row["name"] for row in told.project.rows("feed_latest", "id")] == ["c", "y"]
+
+
+def test_a_change_log_from_its_end(told: Told) -> None:
+    columns = f"{SPAN}, dbt_updated_at, dbt_scd_id"
+    assert told.history("feed_backwards", columns) == told.history("feed", columns)
+    assert told["feed_backwards"].versions == [0, 1, 2, 2]
+    columns += ", dbt_is_deleted"
+    kept = told.history("feed_kept", columns)
+    assert told.history("feed_kept_backwards", columns) == kept
+    # A reader of what is open, or of any moment, finds no deletion.
+    marks = told.project.sql(
+        "select dbt_valid_to from {schema}.feed where dbt_scd_id like 'deleted %'"
+    )
+    assert [row.dbt_valid_to.day for row in marks] == [4]
 
 
 def test_new_dropped_and_retyped_columns(told: Told) -> None:

@@ -11,6 +11,7 @@ SETTINGS: dict[str, Any] = {
     "strategy": "check", "hard_deletes": "ignore", "current": None, "late": "ignore",
     "from": "dbt_valid_from", "to": "dbt_valid_to", "id": "dbt_scd_id",
     "updated": "dbt_updated_at", "deleted": "dbt_is_deleted", "scd_type": 2, "check_cols": "all",
+    "marks_deletions": True,
 }  # fmt: skip
 KEY = {"text": "`id`", "name": "id", "label": "id", "type": "int"}
 TARGET = {"name": "`s`.`t`"}
@@ -68,12 +69,38 @@ def test_open_rows_are_those_of_both_spellings(macros) -> None:
     )
 
 
+AT = {"text": "at", "type": "timestamp"}
+UTC = "timestampadd(microsecond, unix_micros({}), timestamp_ntz'1970-01-01 00:00:00')"
+
+
 def test_the_id_is_dbts_unless_that_would_not_be_unique(macros) -> None:
-    sql = macros(**MACROS)._scd_id(batch(), ["__dbt_at"])
-    assert sql.startswith("md5(__dbt_key_1 | concat(cast(__dbt_at as string), case when ")
+    sql = macros(**MACROS)._scd_id(batch(), [AT])
+    assert sql.startswith(
+        "md5(cast(__dbt_key_1 as string) | concat(cast(timestampadd(microsecond, unix_micros(at), "
+    )
     assert "case when __dbt_key_1 is null then concat('|', to_json(" in sql
-    two = macros(**MACROS)._scd_id(batch(keys=[KEY, KEY]), ["__dbt_at"])
+    two = macros(**MACROS)._scd_id(batch(keys=[KEY, KEY]), [AT])
     assert "contains(cast(__dbt_key_2 as string), '|')" in two
+    text = macros(**MACROS)._scd_id(batch(), [{"text": "note", "type": "string"}, AT])
+    assert "case when contains(note, '|') then concat('|', to_json(array(" in text
+
+
+@pytest.mark.parametrize(
+    ("type", "wanted", "expected"),
+    [
+        ("timestamp", "date", f"cast({UTC.format('x')} as date)"),
+        ("timestamp", "timestamp_ntz", f"cast({UTC.format('x')} as timestamp_ntz)"),
+        (
+            "date",
+            "timestamp",
+            "cast(concat(cast(cast(x as timestamp_ntz) as string), 'Z') as timestamp)",
+        ),
+        ("timestamp", "timestamp", "cast(x as timestamp)"),
+        ("int", "string", "cast(x as string)"),
+    ],
+)
+def test_no_time_depends_on_the_session(macros, type: str, wanted: str, expected: str) -> None:
+    assert macros()._as_time("x", type, wanted) == expected
 
 
 def test_the_merge_stops_at_the_work_of_another_run(macros) -> None:
@@ -124,41 +151,74 @@ def test_one_type_per_column(macros, source: str, stored: str, refused: bool) ->
 KEPT = {"delta.constraints.c": "id > 0", "my.url": "http://x", "k": "a=b, c"}
 
 
-def repaired(macros: Any, properties: dict[str, str | None]) -> tuple[str, list[Any]]:
-    """The statement that drops a helper column, and what the view is made of that it reads."""
-    view: list[Any] = []
-    package = macros(**MACROS, run_query=lambda sql: None)
-    package.get_create_view_sql = lambda name, sql, columns, promises, temporary: view.extend(
-        [name, sql, promises]
-    )
+def column(name: str, type: str = "int", **facts: Any) -> dict[str, Any]:
+    nothing = {"comment": "", "nullable": True, "default": None, "declared": None}
+    return {"name": name, "type": type, **nothing, "is_generated": False, **facts}
+
+
+def repaired(
+    macros: Any, properties: dict[str, str | None], lost: Any = None, **facts: Any
+) -> list[str]:
+    """The statements of a repair that drops a helper column."""
     existing = {
-        "relation": MACROS["this"], "properties": properties, "partitions": ["id"],
-        "clustering": [], "comment": "all", "columns": [
-            {"name": "id", "type": "int", "comment": "the key"},
-            {"name": "dbt_change_type", "type": "string", "comment": ""},
+        "relation": MACROS["this"], "properties": properties, "partitions": [],
+        "clustering": ["a.b", "s.f"], "comment": "all", "columns": [
+            column("id", comment="the key"), column("a.b", **facts),
+            column("dbt_change_type", "string"),
         ],
     }  # fmt: skip
-    return inline(package.get_drop_columns_sql(existing, ["dbt_change_type"])), view
+    found = macros(**MACROS).get_repair_sql(existing, lost, ["dbt_change_type"])
+    return [inline(statement) for statement in found]
+
+
+LOST = {"sql": "select lost", "id": "dbt_scd_id", "columns": ["id"]}
 
 
 @pytest.mark.parametrize("mode", ["name", "id"])
 def test_a_helper_column_goes_by_alter_where_columns_are_mapped(macros, mode: str) -> None:
-    sql, view = repaired(macros, {"delta.columnMapping.mode": mode})
-    assert (sql, view) == ("alter table `s`.`t` drop columns (`dbt_change_type`)", [])
+    drop = "alter table `s`.`t` drop columns (`dbt_change_type`)"
+    mapped: dict[str, str | None] = {"delta.columnMapping.mode": mode}
+    assert repaired(macros, mapped, default="1") == [drop]
+    filled = repaired(macros, mapped, LOST)
+    assert (filled[-1], len(filled)) == (drop, 3)
+    assert filled[1].startswith("merge into `s`.`t` as history using `t__dbt_repair`")
 
 
 def test_a_table_without_its_helper_column_keeps_its_properties(macros) -> None:
     """Delta sets those of features itself."""
-    sql, view = repaired(macros, {**KEPT, "delta.feature.invariants": "supported"})
-    assert sql == (
-        "create or replace table `s`.`t` using delta partitioned by (`id`) comment 'all'"
+    kept = {**KEPT, "delta.feature.invariants": "supported", "delta.minReaderVersion": "3"}
+    view, create = repaired(macros, {**kept, "delta.columnMapping.maxColumnId": "7"})
+    assert create == (
+        "create or replace table `s`.`t` using delta cluster by (`a.b`, `s`.`f`) comment 'all'"
         " tblproperties ('delta.constraints.c' = 'id > 0', 'my.url' = 'http://x', 'k' = 'a=b, c')"
-        " as select * from `t__dbt_documented`"
+        " as select * from `t__dbt_repair`"
     )
-    comments = {"column_comments": {"id": "the key"}}
-    assert view == ["`t__dbt_documented`", "select `id` from `s`.`t`", comments]
+    assert view == (
+        "create or replace temporary view `t__dbt_repair` ( `id` comment 'the key', `a.b` ) as"
+        " select history.`id`, history.`a.b` from `s`.`t` as history"
+    )
+
+
+def test_deletions_get_their_values_in_the_same_commit(macros) -> None:
+    view, create = repaired(macros, {}, LOST)
+    assert "if(ended.__dbt_id is null, history.`id`, ended.`id`) as `id`, history.`a.b`" in view
+    assert create.startswith("create or replace table")
 
 
 def test_a_property_that_spark_does_not_tell_is_not_lost(macros) -> None:
     with pytest.raises(CompilationError, match=r"the property my.url of `s`.`t`, which the table"):
         repaired(macros, {**KEPT, "my.url": None})
+
+
+@pytest.mark.parametrize(
+    ("facts", "promise"),
+    [
+        ({"default": "1"}, "a default"),
+        ({"nullable": False}, "NOT NULL"),
+        ({"is_generated": True}, "values that Delta computes"),
+        ({"declared": "varchar(3)"}, r"varchar\(3\)"),
+    ],
+)
+def test_what_a_new_version_would_lose_is_refused(macros, facts: Any, promise: str) -> None:
+    with pytest.raises(CompilationError, match=f"column a.b of `s`.`t` has {promise}, which a new"):
+        repaired(macros, {}, **facts)

@@ -1,0 +1,68 @@
+{#
+    Times that are the same in every session. By itself Spark turns an instant into text, a day or a time
+    without zone by the session's time zone, in which an hour may come twice; here UTC decides.
+#}
+
+{# An instant as UTC shows it, as a time without zone. #}
+{% macro _utc(instant) -%}
+    {{- return("timestampadd(microsecond, unix_micros(" ~ instant ~ "), timestamp_ntz'1970-01-01 00:00:00')") -}}
+{%- endmacro %}
+
+{# A time of one type as another. #}
+{% macro _as_time(time, type, wanted) -%}
+    {%- if type == 'timestamp' and wanted in ('timestamp_ntz', 'date', 'string') -%}
+        {%- set time = dbt_delta._utc(time) -%}
+    {%- elif type in ('timestamp_ntz', 'date') and wanted == 'timestamp' -%}
+        {%- set time = 'concat(cast(cast(' ~ time ~ " as timestamp_ntz) as string), 'Z')" -%}
+    {%- endif -%}
+    {{- return('cast(' ~ time ~ ' as ' ~ wanted ~ ')') -}}
+{%- endmacro %}
+
+{# A value of a type as text, in which dbt_scd_id has it. #}
+{% macro _id_text(value, type) -%}
+    {{- return(dbt_delta._as_time(value, type, 'string')) -}}
+{%- endmacro %}
+
+{#
+    dbt's hash for strategies of one's own, whose arguments are of any type. The branch of an instant is planned
+    for other types as well, so it takes them; Spark then leaves it out.
+#}
+{% macro spark__snapshot_hash_arguments(args) -%}
+    {%- set texts = [] -%}
+    {%- for arg in args -%}
+        {%- set utc = "get_json_object(to_json(named_struct('at', " ~ arg ~ "), map('timeZone', 'UTC', "
+            ~ "'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')), '$.at')" -%}
+        {%- do texts.append(
+            'coalesce(if(typeof(' ~ arg ~ ") = 'timestamp', cast(cast(" ~ utc ~ ' as timestamp_ntz) as string), cast('
+            ~ arg ~ " as string)), '')"
+        ) -%}
+    {%- endfor -%}
+    {{- return('md5(' ~ texts | join(" || '|' || ") ~ ')') -}}
+{%- endmacro %}
+
+{#
+    Where dbt_valid_to holds instants, dbt_valid_to_current is one, and a text or a day without a zone is another
+    one in another session. The table's open rows decide: it is that of the session or of UTC.
+#}
+{% macro _settle_current(batch, target, settings) -%}
+    {%- if not settings.current or batch.time != 'timestamp' -%}{{- return(none) -}}{%- endif -%}
+    {%- set type = dbt_delta._columns_of('select ' ~ settings.current ~ ' as open_end')[0].type -%}
+    {%- set own = 'cast(' ~ settings.current ~ ' as timestamp)' -%}
+    {%- set utc = dbt_delta._as_time('(' ~ settings.current ~ ')', 'timestamp_ntz', 'timestamp') -%}
+    {%- set found = {'own': false, 'utc': false} -%}
+    {%- if target is not none -%}
+        {%- set values = run_query(
+            'select unix_micros(' ~ own ~ ') as own, unix_micros(' ~ utc ~ ') as utc'
+        ).rows[0] -%}
+        {%- if values['own'] == values['utc'] -%}{{- return(none) -}}{%- endif -%}
+        {%- set ends = dbt_delta._quoted(settings.to) -%}
+        {%- for name in found -%}
+            {%- do found.update({name: run_query(
+                'select 1 from ' ~ target.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
+            ).rows | length > 0}) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- if not found.own and (found.utc or type in ('date', 'timestamp_ntz')) -%}
+        {%- do settings.update({'current': utc}) -%}
+    {%- endif -%}
+{%- endmacro %}
