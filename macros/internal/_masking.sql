@@ -4,14 +4,14 @@
     by name, as views, clones and the like hand values on. Of `a.b`, a field's documentation, all of `a` is marked.
 #}
 {% macro _masked_names(nodes) -%}
-    {%- set masked, seen, open = [], [], [] -%}
+    {%- set masked, seen, open = [], {}, [] -%}
     {%- for node in nodes -%}
         {%- if dbt_delta._is_personal(node) -%}{%- do masked.append('*') -%}{%- endif -%}
         {%- do open.append(node) -%}
     {%- endfor -%}
     {#- A loop goes on over what is appended to its list. -#}
     {%- for node in open if node.unique_id not in seen -%}
-        {%- do seen.append(node.unique_id) -%}
+        {%- do seen.update({node.unique_id: true}) -%}
         {%- for name, column in (node.get('columns') or {}).items() if dbt_delta._is_personal(column) -%}
             {%- set bare = dbt_delta._names(name)[0] | lower -%}
             {%- do masked.extend([bare, bare.split('.')[0]]) -%}

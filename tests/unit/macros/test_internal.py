@@ -183,8 +183,8 @@ LANDED = ["_rejected_line", "_rejected_reason"]
 def test_columns_that_are_masked(macros, schema: str, name: str, masked: list[str]) -> None:
     nodes = [
         _node("model", "one", columns=_marked("`Mail`")),
-        _node("model", "twin", "a", columns={"phone": {"config": {"meta": {"pii": "yes"}}}}),
         _node("seed", "twin", "b"),
+        _node("model", "twin", "a", columns={"phone": {"config": {"meta": {"pii": "yes"}}}}),
         _node("model", "reads", depends_on={"nodes": ["source.p.s.raw"]}),
         _node("snapshot", "both", columns={"iban": {}}),
         _node("model", "whole", config={"meta": {"pii": True}}),
