@@ -206,25 +206,23 @@ from (
     Refuses values that the table's columns would store as others, such as 1.5 in an int. Spark fails for what a
     column cannot hold at all. Keys were looked at before.
 #}
-{% macro _check_values(target, batch, settings) -%}
+{% macro _check_values(name, batch, keys=[]) -%}
     {%- set losses = [] -%}
-    {%- set keys = settings.unique_key | map('lower') | list if dbt_delta._checks_batch(settings) else [] -%}
-    {%- for column in batch['columns'] if column.name | lower not in keys
+    {%- for column in batch['columns'] if column.name | lower not in keys | map('lower') | list
         and not dbt_delta._fits(column.source_type, column.type) -%}
         {%- set altered = dbt_delta._altered(dbt_delta._quoted(column.source), column.source_type, column.type) -%}
         {%- if altered -%}{%- do losses.append(dict(column, altered=altered)) -%}{%- endif -%}
     {%- endfor -%}
-    {%- if not losses or batch.rows == 0 -%}{{- return(none) -}}{%- endif -%}
+    {%- if not losses -%}{{- return(none) -}}{%- endif -%}
     {%- set found = run_query(dbt_delta.get_losses_sql(batch.from, losses)).rows[0] -%}
     {%- for column in losses -%}
         {%- set count, example = found[2 * loop.index0] | int, found[2 * loop.index0 + 1] -%}
         {%- if count > 0 -%}
             {%- do dbt_delta._refuse_batch(
                 batch,
-                'Column ' ~ column.source ~ ' of ' ~ count ~ ' rows of the batch for ' ~ target.name ~ ' is '
+                'Column ' ~ column.source ~ ' of ' ~ count ~ ' rows of the batch for ' ~ name ~ ' is '
                 ~ column.source_type ~ ' and another value as ' ~ column.type ~ ', the type in the table, for example '
-                ~ example ~ '. Nothing was written. Cast the column in the model, set on_schema_change: '
-                ~ 'sync_all_columns where the type can be widened, or rebuild with --full-refresh.'
+                ~ example ~ '. Nothing was written. Cast the column to that type, or give the table a wider one.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -302,6 +300,6 @@ from {{ from }} as batch
 
 {# Stops the model, and leaves nothing of its batch behind. #}
 {% macro _refuse_batch(batch, text) -%}
-    {%- if batch.staging is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
+    {%- if batch.get('staging') is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
     {%- do dbt_delta._refuse(text) -%}
 {%- endmacro %}

@@ -76,8 +76,10 @@
     {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set batch = dbt_delta._stage(target, sql, settings, promised, bounded, is_altered) -%}
-    {%- if settings.strategy in dbt_delta._strategies() -%}
-        {%- do dbt_delta._check_values(target, batch, settings) -%}
+    {%- if settings.strategy in dbt_delta._strategies() and batch.rows != 0 -%}
+        {%- do dbt_delta._check_values(
+            target.name, batch, settings.unique_key if dbt_delta._checks_batch(settings) else []
+        ) -%}
     {%- endif -%}
     {%- if promised is not none and target.clustering -%}
         {%- do dbt_delta._name_layout({'partitions': [], 'clustering': target.clustering}, batch.target_columns) -%}

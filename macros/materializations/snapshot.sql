@@ -21,7 +21,7 @@
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
-        {%- do dbt_delta._check_values(dbt_delta._staged_values(batch, settings)) if batch.changes -%}
+        {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_values(batch, settings)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
         {%- do dbt_delta._merge_snapshot(target, batch, settings) -%}
     {%- endif -%}

@@ -28,10 +28,8 @@
             and settings.hard_deletes != 'new_record' and settings.deletions == 'remember',
     }) -%}
     {%- do dbt_delta._validate_snapshot(settings) -%}
-    {%- if flags.EMPTY -%}
-        {#- The source is empty by order, not because all was deleted. -#}
-        {%- do settings.update({'hard_deletes': 'ignore'}) -%}
-    {%- endif -%}
+    {#- With --empty the source is empty by order, not because all was deleted. -#}
+    {%- do settings.update({'ends_rows': settings.hard_deletes != 'ignore' and not flags.EMPTY}) -%}
     {{- return(settings) -}}
 {%- endmacro %}
 

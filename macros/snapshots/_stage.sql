@@ -129,7 +129,7 @@
     gone the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
 #}
 {% macro get_snapshot_stage_sql(target, batch, settings) -%}
-{%- set is_outer = target is not none and settings.hard_deletes != 'ignore' -%}
+{%- set is_outer = target is not none and settings.ends_rows -%}
 {%- set columns = [] -%}
 {%- for column in batch.columns -%}
     {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
@@ -224,7 +224,7 @@ where
             )) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{- return({'from': batch.from, 'changes': batch.changes, 'columns': columns}) -}}
+    {{- return({'from': batch.from, 'staging': batch.staging, 'columns': columns}) -}}
 {%- endmacro %}
 
 {% macro _any_null(keys, alias=none) -%}

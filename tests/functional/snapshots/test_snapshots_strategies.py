@@ -344,6 +344,15 @@ def test_an_empty_run_ends_nothing(project: Project) -> None:
         }
     )
     project.dbt("build")
+    later = "strategy='timestamp', unique_key='id', updated_at='day', hard_deletes='new_record'"
+    days = "select id, date'2024-01-01' as day from {{ ref('table') }}"
+    project.write(snapshot(later, days, "u"))
     project.dbt("snapshot", "--empty")
     assert [row["dbt_valid_to"] for name in "st" for row in project.rows(name)] == [None, None]
     assert project.version("t") == 0
+    # A first build makes the table that any other would make.
+    kinds = {row.col_name: row.data_type for row in project.sql("describe {schema}.u")}
+    assert (kinds["dbt_valid_to"], kinds["dbt_is_deleted"]) == ("timestamp", "string")
+    project.dbt("snapshot", "-s", "u")
+    assert [row["dbt_is_deleted"] for row in project.rows("u")] == ["False"]
+    assert project.version("u") == 1
