@@ -9,6 +9,7 @@
             ~ "such as {'id': 'bigint'}. Got: " ~ columns
         ) -%}
     {%- endif -%}
+    {%- set folder = folder.strip('/') -%}
     {%- set path = dbt_delta.landing_dir() ~ '/' ~ folder -%}
     {%- set ledger = this if is_incremental() else none -%}
     {%- set files = dbt_delta._unseen_files(path, folder, ledger) if execute else [] -%}
@@ -36,12 +37,14 @@
 with files as (
 
     select
-        {{ dbt_delta._file_columns(folder) }},
+        {{ dbt_delta._file_columns() }},
         sha2(value, 256) as _file_hash,
         is_valid_utf8(value) as is_utf8,
         -- Lines of the file, header first; a byte order mark is not data.
         {{ dbt_delta._csv_lines("regexp_replace(value, '^\\uFEFF', '')", separator_pattern) }} as lines
-    from text.{{ dbt_delta._quoted(path) }} with ('wholetext' = 'true')
+    from text.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with (
+        'wholetext' = 'true', 'recursiveFileLookup' = 'true'
+    )
     where {% if files -%}
         _metadata.file_path in (
             {%- for file in files -%}
@@ -101,14 +104,27 @@ lines as (
         regexp_replace(line, {{ dbt_delta._literal(field_start ~ '"(?:[^"]++|"")*+"(?=' ~ separator_pattern ~ '|\\z)') }}, '$1') as unquoted,
         coalesce(position + 1, 0) as _line,
         line,
-        is_inside,
-        from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
-            'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }}, 'escape', '"'
-        )) as fields
+        is_inside
     from judged
     lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
     lateral view outer inline(array(part)) parts as line, is_inside
     where file_problem is not null or (position > 0 and trim(line) != '')
+
+),
+
+parsed as (
+
+    -- Only what has as many fields: from_csv fails for a line with more than it has room for.
+    select
+        *,
+        size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }})) as field_count,
+        case when size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }})) = {{ names | length }}
+            then from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
+                'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }},
+                'escape', '"', 'columnNameOfCorruptRecord', '__dbt_corrupt'
+            ))
+        end as fields
+    from lines
 
 ),
 
@@ -118,14 +134,13 @@ checked as (
         *,
         coalesce(
             file_problem,
+            -- In a quoted field the parser drops it.
+            case when instr(line, chr(0)) > 0 then 'a NUL character' end,
             case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are no UTF-8' end,
             case when is_inside then 'it is inside a quoted field that begins on an earlier line' end,
             case when unquoted rlike {{ dbt_delta._literal(field_start ~ '"') }} then 'a quotation mark is not closed on its line' end,
-            case when size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }})) != {{ names | length }}
-                then concat(
-                    'expected {{ names | length }} fields, found ',
-                    size(split(unquoted, {{ dbt_delta._literal(separator_pattern) }}))
-                )
+            case when field_count != {{ names | length }}
+                then concat('expected {{ names | length }} fields, found ', field_count)
             end,
             nullif(concat_ws('; '
                 {%- for name, type in columns.items() -%}
@@ -138,7 +153,7 @@ checked as (
                 {%- endfor -%}
             ), '')
         ) as _rejected_reason
-    from lines
+    from parsed
 
 )
 
@@ -184,20 +199,26 @@ if(
         )
 {%- endmacro %}
 
-{#- Name below the landing folder, time and size: together they tell one delivery of a file. -#}
-{% macro _file_columns(folder) -%}
-        substring_index(_metadata.file_path, {{ dbt_delta._literal('/' ~ folder ~ '/') }}, -1) as _file,
+{#- Name, time and size: together they tell one delivery of a file. -#}
+{% macro _file_columns() -%}
+        substring_index(_metadata.file_path, '/', -1) as _file,
         _metadata.file_modification_time as _file_modified_at,
         _metadata.file_size as _file_size
 {%- endmacro %}
 
-{#- Paths of the files in a folder that the ledger does not hold. Reads names, not contents. -#}
+{#-
+    Paths of the files in a folder that the ledger does not hold. Reads names, not contents. Spark would take folders
+    such as day=1 below for partitions, and then leave out the files beside them: it is told to list all.
+-#}
 {% macro _unseen_files(path, folder, ledger) -%}
     {%- set listing -%}
         select
             _metadata.file_path as path,
-            {{ dbt_delta._file_columns(folder) }}
-        from binaryFile.{{ dbt_delta._quoted(path) }}
+            {{ dbt_delta._file_columns() }}
+        from binaryFile.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with ('recursiveFileLookup' = 'true')
+        where endswith(
+            left(path, length(path) - length(substring_index(path, '/', -1)) - 1), {{ dbt_delta._literal('/' ~ folder) }}
+        )
     {%- endset -%}
     {%- set unseen -%}
         select path from ({{ listing }}) as found

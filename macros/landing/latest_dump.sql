@@ -1,10 +1,14 @@
-{# The good rows of the newest file of a landed table whose source delivers full dumps. #}
+{#
+    The good rows of the newest file of a landed table whose source delivers full dumps. A file with the content
+    of an earlier one is newer than that, and its rows are those of the earlier one.
+#}
 {% macro latest_dump(relation) -%}
     select * from {{ relation }}
     where _rejected_reason is null
         and _file_hash = (
             select max_by(_file_hash, struct(_load_id, _file_modified_at, _file))
             from {{ relation }}
-            where _rejected_reason is null
+            where (_rejected_reason is null or (_line = 0 and _rejected_reason like 'same content as %'))
+                and _file_hash in (select _file_hash from {{ relation }} where _rejected_reason is null)
         )
 {%- endmacro %}

@@ -181,6 +181,8 @@ GOOD = [
 ]
 # What Spark would round, cut or take for a number.
 BAD = {
+    "3," + "," * 25_000: "expected 7 fields, found 25002",
+    '3,"a\0""b",1,2013-01-01,1,2013-01-01,2013-01-01': "a NUL character",
     "4,a,1.005,2013-01-01,1,2013-01-01,2013-01-01": "amount: 1.005 is not decimal(9,2)",
     "5,a,1,2013-01-01 10:00,1,2013-01-01,2013-01-01": "day: 2013-01-01 10:00 is not date",
     "6,a,1,2013-01-01,1d,2013-01-01,2013-01-01": "x: 1d is not double",
@@ -208,6 +210,8 @@ def test_no_value_is_altered_on_its_way_in(project: Project, tmp_path: Path) -> 
     folder.mkdir(parents=True)
     header = "id,name,amount,day,x,at,here\n"
     (folder / "valid.csv").write_text(header + "\n".join([*GOOD, *BAD]) + "\n")
+    (folder / "day=1").mkdir()
+    (folder / "day=1" / "below.csv").write_text(header + GOOD[0] + "\n")
     latin = b"12,caf\xe9,1,2013-01-01,1,2013-01-01,2013-01-01\n"
     plain = b"13,cafe,1,2013-01-01,1,2013-01-01,2013-01-01\n"
     (folder / "latin.csv").write_bytes(header.encode() + latin + plain)

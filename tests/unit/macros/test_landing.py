@@ -90,7 +90,8 @@ def test_latest_dump_is_the_good_rows_of_the_newest_file_with_any(
     database.create_aggregate("max_by", 2, MaxBy)
     database.create_function("struct", -1, lambda *values: json.dumps(values))
     database.execute(
-        "create table landed (id, _load_id, _file_modified_at, _file, _file_hash, _rejected_reason)"
+        "create table landed "
+        "(id, _load_id, _file_modified_at, _file, _file_hash, _line, _rejected_reason)"
     )
     landed = [
         (3, 1, "2024-01-09", "z.csv", "e"),
@@ -100,8 +101,14 @@ def test_latest_dump_is_the_good_rows_of_the_newest_file_with_any(
         (6, 10, "2024-01-03", "b.csv", "a"), (7, 10, "2024-01-03", "b.csv", "a"),
     ]  # fmt: skip
     database.executemany(
-        "insert into landed values (?, ?, ?, ?, ?, ?)",
+        "insert into landed values (?, ?, ?, ?, ?, 2, ?)",
         [(*row, "bad" if row[0] in rejected else None) for row in landed],
     )
     found = database.execute(macros().latest_dump("landed")).fetchall()
     assert sorted(row[0] for row in found) == ids
+    # The content of the first file once more, in a file of its own; then one without good lines.
+    same = (None, 11, "2024-01-04", "d.csv", "e", 0, "same content as z.csv")
+    bad = (None, 12, "2024-01-05", "e.csv", "f", 0, "same content as f.csv")
+    database.executemany("insert into landed values (?, ?, ?, ?, ?, ?, ?)", [same, bad])
+    found = database.execute(macros().latest_dump("landed")).fetchall()
+    assert [row[0] for row in found] == ([3] if 3 not in rejected else ids)
