@@ -3,12 +3,7 @@
     Goes into an append model; the table is its own ledger (see _landing__macros.yml).
 #}
 {% macro landed_csv(folder, columns, null_value='', separator=',') -%}
-    {%- if columns is not mapping or not columns -%}
-        {%- do exceptions.raise_compiler_error(
-            "dbt_delta.landed_csv needs columns as a mapping of name to type, "
-            ~ "such as {'id': 'bigint'}. Got: " ~ columns
-        ) -%}
-    {%- endif -%}
+    {%- do dbt_delta._check_landed_arguments(columns, separator) -%}
     {%- set folder = folder.strip('/') -%}
     {%- set path = dbt_delta.landing_dir() ~ '/' ~ folder -%}
     {%- set ledger = this if is_incremental() else none -%}
@@ -20,6 +15,39 @@
             path, folder, columns, files, ledger, null_value, separator,
             dbt_delta._masked_here() if execute else []
         ) -}}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- Refuses what would fail in Spark's words, or in no words: names that the table has twice, odd separators. -#}
+{% macro _check_landed_arguments(columns, separator) -%}
+    {%- if columns is not mapping or not columns -%}
+        {%- do exceptions.raise_compiler_error(
+            "dbt_delta.landed_csv needs columns as a mapping of name to type, "
+            ~ "such as {'id': 'bigint'}. Got: " ~ columns
+        ) -%}
+    {%- endif -%}
+    {%- set own = ['_file', '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id',
+        '_rejected_reason', '_rejected_line'] -%}
+    {%- set seen = [] -%}
+    {%- for name in columns -%}
+        {%- if name | lower in own -%}
+            {%- do exceptions.raise_compiler_error(
+                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "', which the macro gives to a column of its "
+                ~ "own (" ~ own | join(', ') ~ "). Have the source deliver it under another name"
+            ) -%}
+        {%- elif name | lower in seen -%}
+            {%- do exceptions.raise_compiler_error(
+                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "' twice, as upper and lower case are the same "
+                ~ "to a table. Have the source deliver one of them under another name"
+            ) -%}
+        {%- endif -%}
+        {%- do seen.append(name | lower) -%}
+    {%- endfor -%}
+    {%- if separator is not string or not separator or modules.re.search('[\\\\"\r\n]', separator) -%}
+        {%- do exceptions.raise_compiler_error(
+            "dbt_delta.landed_csv: separator must be text such as ',', ';' or '|', without a backslash, a quotation "
+            ~ "mark or the end of a line. Got: " ~ separator ~ ". A tab is written \"\\t\" in Jinja"
+        ) -%}
     {%- endif -%}
 {%- endmacro %}
 

@@ -44,6 +44,25 @@ def test_columns_must_be_a_mapping(macros, columns: object) -> None:
         macros().landed_csv("a", columns)
 
 
+@pytest.mark.parametrize(
+    ("columns", "separator", "message"),
+    [
+        ({"id": "int", "_File": "int"}, ",", r"has the name '_File', .* a column of its own"),
+        ({"_rejected_reason": "string"}, ",", "another name"),
+        ({"id": "int", "ID": "int"}, ",", "has the name 'ID' twice"),
+        *((COLUMNS, odd, "separator must be text") for odd in ("\\", "\\t", '"', "\n", "", None)),
+    ],
+)
+def test_odd_arguments_are_refused(macros, columns, separator, message) -> None:
+    with pytest.raises(CompilationError, match="landed_csv: .*" + message):
+        macros().landed_csv("a", columns, separator=separator)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t", "||"])
+def test_usual_arguments_pass(macros, separator: str) -> None:
+    macros()._check_landed_arguments({"id": "int", "file": "string"}, separator)
+
+
 def test_landing_dir_by_variable_environment_and_place(macros) -> None:
     def landing_dir(variable: str | None = None, home: str | None = None) -> str:
         return macros(
