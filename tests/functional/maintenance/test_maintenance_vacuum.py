@@ -200,7 +200,8 @@ def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) ->
     made.sql(
         "comment on table {schema}.cloned is 'its\nLocation: nowhere\nType: VIEW\nProvider: csv'"
     )
-    rows, kept = _rows(made, read), files(made, *read)
+    rows = _rows(made, read)
+    kept = [path for name in read for path in (made.warehouse / name).iterdir() if path.is_file()]
     assert len(rows) == 11
     assert {len(found) for found in rows.values()} == {40, 19, 18}
     none = {
@@ -236,7 +237,9 @@ def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) ->
     asked = [sql for sql in done.statements if re.match("show table ext|describe ext", sql)]
     assert not asked or not is_session()
     assert _rows(made, read) == rows
-    assert files(made, *names) == [1, *kept]
+    # maintain has written one more: without the rows that a deletion vector hides.
+    assert not [path for path in kept if path.suffix in (".parquet", ".bin") and not path.exists()]
+    assert files(made, "unread") == [1]
     # What nobody reads any more goes.
     made.sql(f"drop table {other}.leaver")
     made.sql("drop view {schema}.path")
