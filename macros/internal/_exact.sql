@@ -73,7 +73,8 @@
 
 {#
     Whether a floating-point number has not the digits that were written. It has any 15 (float: 6) of them
-    where it is no subnormal one; of more, those that it shows, rounded to as many as were written.
+    where it is no subnormal one; of more, those that it shows, rounded to as many as were written. Programs write
+    doubles that have a fraction with 17 digits, such as 72.886806000000007, to read the same number back.
 #}
 {% macro _loses_digits(text, value, kind) -%}
     {%- set written, shown = [], [] -%}
@@ -81,7 +82,10 @@
         {%- do found.append('regexp_replace(' ~ dbt_delta._digits_of(number) ~ ", '^0+|0+$', '')") -%}
     {%- endfor -%}
     {%- set written, shown = written[0], shown[0] -%}
-    {%- set certain, smallest = (6, '1.17549435E-38') if kind == 'float' else (15, '2.2250738585072014E-308') -%}
+    {%- set smallest = '1.17549435E-38' if kind == 'float' else '2.2250738585072014E-308' -%}
+    {%- set has_fraction = text ~ " rlike '[.][0-9]*[1-9]' and (" ~ text ~ " rlike '[eE]' or abs(" ~ value
+        ~ ') < 9007199254740992)' -%}
+    {%- set certain = '6' if kind == 'float' else 'if(' ~ has_fraction ~ ', 17, 15)' -%}
     {%- set distance = 'abs(cast(concat(\'0.\', ' ~ written ~ ') as decimal(27,26)) - cast(concat(\'0.\', '
         ~ shown ~ ') as decimal(27,26)))' -%}
     {{- return(
