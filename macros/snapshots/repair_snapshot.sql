@@ -36,9 +36,13 @@
         {%- else -%}{%- do run_query(statement) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- for made in (view, dbt_delta._quoted(node.alias ~ '__dbt_documented')) if made in statements | join(' ') -%}
-        {%- do dbt_delta._drop_temporary_view(made) -%}
-    {%- endfor -%}
+    {%- if statements and not dry_run -%}
+        {%- do dbt_delta._drop_temporary_view(dbt_delta._repair_view(existing)) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro _repair_view(existing) -%}
+    {{- return(dbt_delta._quoted(existing.relation.identifier ~ '__dbt_repair')) -}}
 {%- endmacro %}
 
 {% macro _snapshot_node(name) -%}
@@ -108,7 +112,7 @@ inner join {{ name }} as ended
     promises. Where the table maps columns an ALTER drops them, a commit of its own, and takes nothing else away.
 #}
 {% macro get_repair_sql(existing, lost, left) -%}
-    {%- set view = dbt_delta._quoted(existing.relation.identifier ~ '__dbt_repair') -%}
+    {%- set view = dbt_delta._repair_view(existing) -%}
     {%- set is_mapped = existing.properties.get('delta.columnMapping.mode') in ('name', 'id') -%}
     {%- if left and not is_mapped -%}
         {{- return(dbt_delta.get_rebuild_sql(existing, lost, left, view)) -}}

@@ -233,7 +233,7 @@ def test_a_text_longer_than_the_contract_says_is_refused(built: Built) -> None:
     project, first, second = built
     assert "CHECK constraint length_v" in first.result("too_long").message
     assert checks(project, "sized") == {
-        "length_v": "length(`v`) <= 2",
+        "length_v": "`v` is null or length(`v`) <= 2",
         "not_null_id": "`id` is not null",
     }
     assert "CHECK constraint length_v" in second.result("sized").message
