@@ -30,14 +30,14 @@ insert overwrite table {{ target.name }} with (
     where Spark does not tell. Writers before version 4 computed none.
 #}
 {% macro _check_defaults(target, batch) -%}
-    {%- set may_compute = '4' <= target.properties.get('delta.minWriterVersion', '4') < '7' -%}
+    {%- set computing = ['legacy'] if '4' <= target.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
     {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
         if dbt_delta._has_property(target.properties, 'delta.feature.' ~ feature, 'supported') -%}
-        {%- set may_compute = true -%}
+        {%- do computing.append(feature) -%}
     {%- endfor -%}
     {%- for column in target.columns if dbt_delta._column(batch.columns, column.name) is none -%}
         {%- set is_identity = column.get('is_generated') and not column.get('generation') -%}
-        {%- if is_identity or (may_compute and column.default is not defined) -%}
+        {%- if is_identity or (computing and column.default is not defined) -%}
             {%- do dbt_delta._refuse_batch(
                 batch,
                 'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity

@@ -39,7 +39,7 @@ READERS: dict[str, dict[str, str]] = {
         "version as of 0",
         "{other}.again": "create table {other}.again shallow clone {schema}.clone",
     },
-    # The clone has left the file, but for a version of its own that is young.
+    # The clone has left the file. A young version of its own still needs it.
     "left": {
         "{other}.leaver version as of 0": "create table {other}.leaver shallow clone "
         "delta.`{path}` version as of 0; delete from {other}.leaver where id < 20",

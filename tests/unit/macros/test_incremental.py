@@ -583,3 +583,31 @@ def test_a_condition_without_between_means_the_same(macros) -> None:
         assert "between" not in made.lower()
         found = [database.execute(f"select {c} from t").fetchall() for c in (text, made)]
         assert found[0] == found[1], (text, made)
+
+
+@pytest.mark.parametrize(
+    ("properties", "told", "said"),
+    [
+        ({"delta.feature.allowColumnDefaults": "supported"}, {}, "may have a DEFAULT"),
+        ({"delta.feature.generatedColumns": "supported"}, {}, "may have a DEFAULT or be computed"),
+        ({"delta.minWriterVersion": "4"}, {}, "may have a DEFAULT or be computed"),
+        ({}, {"default": None, "is_generated": True, "generation": None}, "is an identity"),
+        ({"delta.feature.allowColumnDefaults": "supported"}, {"default": None}, None),
+        ({}, {}, None),
+    ],
+)
+def test_what_may_have_a_value_of_its_own_is_not_written_as_null(
+    macros, properties: dict[str, str], told: dict[str, Any], said: str | None
+) -> None:
+    columns = [{"name": "id", "type": "int"}, {"name": "v", "type": "int", **told}]
+    target = {
+        "name": "`s`.`t`",
+        "columns": columns,
+        "properties": {"delta.minWriterVersion": "7", **properties},
+    }
+    written = {"columns": [{"name": "id", "type": "int"}], "staging": None}
+    if said is None:
+        macros()._check_defaults(target, written)
+        return
+    with pytest.raises(CompilationError, match=said):
+        macros()._check_defaults(target, written)
