@@ -51,13 +51,3 @@ when not matched and not source.__dbt_delete then
     insert ({{ names | join(', ') }})
     values ({{ dbt_delta._guarded(values, names, target, batch, settings, 'source') | join(', ') }})
 {%- endmacro %}
-
-{% macro _source_name(name) -%}
-    {{- return(dbt_delta._quoted('__dbt_of_' ~ (name | lower))) -}}
-{%- endmacro %}
-
-{# A key as the table has it: a column, else the path of a field by which it is clustered. #}
-{% macro _key(target, key) -%}
-    {%- set is_column = dbt_delta._column(target.columns, key) is not none -%}
-    {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
-{%- endmacro %}

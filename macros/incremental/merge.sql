@@ -56,33 +56,6 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endmacro %}
 
 {#
-    A row of the target and one of the source have one key; NULL is a key like any other. A key of another type
-    is compared as it is stored: as the wider of both, two keys of the table may be one, and Spark compares
-    structs by position.
-#}
-{% macro _same_keys(settings, columns) -%}
-    {%- set same = [] -%}
-    {%- for key in settings.unique_key -%}
-        {%- do same.append(
-            settings.target_alias ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> '
-            ~ dbt_delta._stored(dbt_delta._column(columns, key), settings.source_alias)
-        ) -%}
-    {%- endfor -%}
-    {{- return(same) -}}
-{%- endmacro %}
-
-{% macro _is_updated(name, settings) -%}
-    {%- set lowered = name | lower -%}
-    {%- if settings.update_columns -%}
-        {{- return(lowered in settings.update_columns | map('lower') | list) -}}
-    {%- endif -%}
-    {{- return(
-        lowered not in settings.exclude_columns | map('lower') | list
-        and lowered not in settings.unique_key | map('lower') | list
-    ) -}}
-{%- endmacro %}
-
-{#
     The batch, without the rows that have matches and change none of them, if such are to be skipped and
     the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
     for a match that updates nothing.

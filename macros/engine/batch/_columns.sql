@@ -1,0 +1,166 @@
+{#
+    Which columns are written, from what, and what must change in the table first; `promised` is none where
+    only columns may change.
+#}
+{% macro _plan_columns(batch, source_columns, target, settings, promised, sql) -%}
+    {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
+    {%- do dbt_delta._check_contract(written, sql) -%}
+    {%- set changes = dbt_delta._schema_changes(
+        written, target, settings, promised or {'properties': {}, 'checks': {}, 'follows_checks': false}
+    ) -%}
+    {%- set after = dbt_delta._columns_after(written, target.columns, settings.on_schema_change) -%}
+    {%- set columns = [] -%}
+    {%- set partitions = target.partitions | map('lower') | list -%}
+    {%- set evolves = settings.strategy == 'merge' and settings.schema_evolution -%}
+    {%- for source in written -%}
+        {%- set column = dbt_delta._column(after, source.name) -%}
+        {%- if evolves -%}
+            {#- The MERGE itself brings new columns and fields into the table. -#}
+            {%- set column = {
+                'name': (column or source).name, 'type': dbt_delta._evolved_type(source, target),
+            } -%}
+        {%- endif -%}
+        {%- if column is not none -%}
+            {%- do columns.append({
+                'name': column.name, 'type': column.type,
+                'source': source.name, 'source_type': source.type,
+                'is_partition': column.name | lower in partitions,
+                'is_new': evolves and dbt_delta._column(target.columns, source.name) is none,
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not columns -%}
+        {%- do dbt_delta._refuse(
+            'The model gives none of the columns of ' ~ target.name ~ ', which are '
+            ~ target.columns | map(attribute='name') | join(', ') ~ '. Its own are '
+            ~ source_columns | map(attribute='name') | join(', ') ~ '. Nothing was written.'
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._check_layout_columns(target, columns, settings) -%}
+    {%- for name in settings.exclude_columns if settings.strategy == 'merge'
+        and dbt_delta._column(source_columns, name) is none and dbt_delta._column(target.columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "merge_exclude_columns names '" ~ name ~ "', which neither the model nor " ~ target.name
+            ~ ' has. The columns of the model are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- for name in settings.unique_key + (settings.update_columns if settings.strategy == 'merge' else [])
+        if dbt_delta._column(columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "The model gives no column '" ~ name ~ "' to write, which "
+            ~ ('unique_key' if name in settings.unique_key else 'merge_update_columns')
+            ~ ' names. Its columns are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- do batch.update({
+        'source_columns': source_columns, 'columns': columns,
+        'target_columns': after, 'changes': changes,
+    }) -%}
+{%- endmacro %}
+
+{# The type of a column after a MERGE that evolves the schema: plain types stay, unless they may be widened. #}
+{% macro _evolved_type(source, target) -%}
+    {%- set found = dbt_delta._column(target.columns, source.name) -%}
+    {%- set widens = dbt_delta._has_property(target.properties, 'delta.enableTypeWidening', true) -%}
+    {{- return(
+        found.type if found is not none and dbt_delta._type_kind(found.type) == 'atomic'
+            and not (widens and dbt_delta._widens(found.type, source.type))
+        else source.type
+    ) -}}
+{%- endmacro %}
+
+{# Refuses a batch without a column that says where its rows belong, or which rows they replace. #}
+{% macro _check_layout_columns(target, columns, settings) -%}
+    {%- set fate = 'new rows would go to the partition of NULL' -%}
+    {%- set needed = [] if settings.skip_not_matched else target.partitions -%}
+    {%- if settings.strategy == 'insert_overwrite' and target.clustering -%}
+        {%- set fate = 'its values say which rows are replaced' -%}
+        {%- set needed = target.clustering -%}
+    {%- endif -%}
+    {%- for name in needed -%}
+        {%- set steps = [name] if dbt_delta._column(target.columns, name) is not none else name.split('.') -%}
+        {%- set held = dbt_delta._column(target.columns, steps[0]) or {} -%}
+        {%- if dbt_delta._exact_path(columns, steps) is none
+            and not held.get('default') and not held.get('is_generated') -%}
+            {%- do dbt_delta._refuse(
+                "The model gives no column '" ~ name ~ "', by which " ~ target.name ~ ' is '
+                ~ ('clustered' if target.clustering else 'partitioned') ~ ': ' ~ fate
+                ~ '. Nothing was changed. Give the column, or rebuild with --full-refresh.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The columns of a batch without those that only its conditions read. #}
+{% macro _without_control_columns(source_columns, settings) -%}
+    {%- for name in settings.control_columns if dbt_delta._column(source_columns, name) is none -%}
+        {%- do dbt_delta._refuse(
+            "merge_control_columns names '" ~ name ~ "', which the model does not give. Its columns are "
+            ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endfor -%}
+    {%- set control = settings.control_columns | map('lower') | list -%}
+    {%- set written = [] -%}
+    {%- for column in source_columns if column.name | lower not in control -%}
+        {%- do written.append(column) -%}
+    {%- endfor -%}
+    {{- return(written) -}}
+{%- endmacro %}
+
+{# The batch's rows with the target's names and nested fields. #}
+{% macro _select_batch(batch) -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.columns -%}
+        {%- do columns.append(dbt_delta._value(column) ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+select
+    {{ columns | join(',\n    ') }}
+from {{ batch.from }}
+{%- endmacro %}
+
+{# The columns of the target, without those that the batch lacks and Delta computes. #}
+{% macro _filled_columns(batch) -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.target_columns
+        if not column.get('is_generated') or dbt_delta._column(batch.columns, column.name) is not none -%}
+        {%- do columns.append(column) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{# A value for each of them, its DEFAULT or NULL for those that the batch lacks. #}
+{% macro _all_columns(batch, casts=false) -%}
+    {%- set values = [] -%}
+    {%- for column in dbt_delta._filled_columns(batch) -%}
+        {%- set found = dbt_delta._column(batch.columns, column.name) -%}
+        {%- set value = dbt_delta._value(found) if found is not none else column.get('default') or 'null' -%}
+        {%- if found is none or (casts and found.source_type != column.type) -%}
+            {%- set value = 'cast(' ~ value ~ ' as ' ~ column.type ~ ')' -%}
+        {%- endif -%}
+        {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {{- return(values) -}}
+{%- endmacro %}
+
+{#
+    Refuses to write NULL for a column that is an identity, or that may be computed by Delta or have a DEFAULT,
+    where Spark does not tell. Writers before version 4 computed none.
+#}
+{% macro _check_defaults(target, batch) -%}
+    {%- set computing = ['legacy'] if '4' <= target.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
+    {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
+        if dbt_delta._has_property(target.properties, 'delta.feature.' ~ feature, 'supported') -%}
+        {%- do computing.append(feature) -%}
+    {%- endfor -%}
+    {%- for column in target.columns if dbt_delta._column(batch.columns, column.name) is none -%}
+        {%- set is_identity = column.get('is_generated') and not column.get('generation') -%}
+        {%- if is_identity or (computing and column.default is not defined) -%}
+            {%- do dbt_delta._refuse_batch(
+                batch,
+                'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
+                    else 'may have a DEFAULT or be computed') ~ ' in ' ~ target.name
+                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}

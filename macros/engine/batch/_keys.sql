@@ -1,0 +1,44 @@
+{# A key as the table has it: a column, else the path of a field by which it is clustered. #}
+{% macro _key(target, key) -%}
+    {%- set is_column = dbt_delta._column(target.columns, key) is not none -%}
+    {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
+{%- endmacro %}
+
+{# A key, a column or the path of a field, of a row of the batch as the table stores it. #}
+{% macro _key_of_batch(target, batch, key, alias) -%}
+    {%- set column = dbt_delta._column(batch.columns, key) -%}
+    {{- return(
+        alias ~ '.' ~ dbt_delta._key(target, key) if column is none else dbt_delta._stored(column, alias)
+    ) -}}
+{%- endmacro %}
+
+{#
+    A row of the target and one of the source have one key; NULL is a key like any other. A key of another type
+    is compared as it is stored: as the wider of both, two keys of the table may be one, and Spark compares
+    structs by position.
+#}
+{% macro _same_keys(settings, columns) -%}
+    {%- set same = [] -%}
+    {%- for key in settings.unique_key -%}
+        {%- do same.append(
+            settings.target_alias ~ '.' ~ dbt_delta._quoted(key) ~ ' <=> '
+            ~ dbt_delta._stored(dbt_delta._column(columns, key), settings.source_alias)
+        ) -%}
+    {%- endfor -%}
+    {{- return(same) -}}
+{%- endmacro %}
+
+{% macro _source_name(name) -%}
+    {{- return(dbt_delta._quoted('__dbt_of_' ~ (name | lower))) -}}
+{%- endmacro %}
+
+{% macro _is_updated(name, settings) -%}
+    {%- set lowered = name | lower -%}
+    {%- if settings.update_columns -%}
+        {{- return(lowered in settings.update_columns | map('lower') | list) -}}
+    {%- endif -%}
+    {{- return(
+        lowered not in settings.exclude_columns | map('lower') | list
+        and lowered not in settings.unique_key | map('lower') | list
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,187 @@
+{#
+    The changes that on_schema_change makes of a difference between the model's columns and the
+    table's, or a refusal before any of them; get_alter_columns_sql gives their statements.
+#}
+{% macro _schema_changes(source_columns, target, settings, layout) -%}
+    {%- set mode = settings.on_schema_change -%}
+    {%- set changes = dbt_delta._column_changes(source_columns, target.columns) -%}
+    {%- if mode == 'ignore' or not changes -%}{{- return([]) -}}{%- endif -%}
+    {%- if mode == 'fail' -%}
+        {%- do dbt_delta._refuse(
+            'The source and target schemas on this incremental model are out of sync! '
+            ~ 'on_schema_change is fail and ' ~ target.name ~ ' would need: '
+            ~ dbt_delta._described_changes(changes)
+            ~ '. Nothing was changed. Use on_schema_change append_new_columns or sync_all_columns, '
+            ~ 'or rebuild with --full-refresh.'
+        ) -%}
+    {%- endif -%}
+    {%- set wanted = [] -%}
+    {%- for change in changes -%}
+        {%- if change.kind == 'add' or mode == 'sync_all_columns'
+            and not (change.kind == 'retype' and dbt_delta._fits(change.type, change.was)) -%}
+            {%- do wanted.append(change) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_impossible(wanted, target, layout) -%}
+    {#- A column that is dropped after the write gets no value by it. Unless Spark says so, it may need one. -#}
+    {%- for change in wanted | list if change.kind == 'drop' and change.path | length == 1
+        and not dbt_delta._column(target.columns, change.path[0]).get('nullable', false) -%}
+        {%- do wanted.append({'kind': 'release', 'path': change.path}) -%}
+    {%- endfor -%}
+    {{- return(wanted) -}}
+{%- endmacro %}
+
+{% macro _described_changes(changes) -%}
+    {%- set texts = [] -%}
+    {%- for change in changes -%}
+        {%- set column = change.path | join('.') -%}
+        {%- do texts.append(
+            'new column ' ~ column ~ ' ' ~ change.type if change.kind == 'add' else
+            'removed column ' ~ column if change.kind == 'drop' else
+            'column ' ~ column ~ ' from ' ~ change.was ~ ' to ' ~ change.type
+        ) -%}
+    {%- endfor -%}
+    {{- return(texts | join(', ')) -}}
+{%- endmacro %}
+
+{# What Delta would refuse after other changes were made, all of it, each with the property that allows it. #}
+{% macro _refuse_impossible(changes, target, layout) -%}
+    {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
+        or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
+    {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
+    {%- set texts, feed_names = [], ('_change_type', '_commit_version', '_commit_timestamp') -%}
+    {%- for change in changes -%}
+        {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, target, layout) -%}
+        {%- set problem, way_out = none, none -%}
+        {%- if change.kind == 'drop' and dbt_delta._holds_any(change.path, target.partitions + target.clustering) -%}
+            {%- set problem = 'the table is partitioned or clustered by it' -%}
+            {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'drop' and not mapped -%}
+            {%- set problem = 'Delta drops columns only with column mapping' -%}
+            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
+                ~ 'keep the column, or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, target, layout) -%}
+            {%- set problem = 'CHECK constraint '
+                ~ dbt_delta._constraints_on(change.path, target, layout) | join(', ') ~ ' needs it' -%}
+            {%- set way_out = 'Remove the constraint, or keep the column.' -%}
+        {%- elif change.kind == 'drop' and dbt_delta._generated_from(change.path, target) -%}
+            {%- set problem = 'generated column ' ~ dbt_delta._generated_from(change.path, target) | join(', ') ~ ' needs it' -%}
+            {%- set way_out = 'Drop the generated column, or keep this one.' -%}
+        {%- elif feature is not none -%}
+            {%- set problem = 'the table does not have the feature ' ~ feature -%}
+            {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'add' and not mapped and modules.re.search('[ ,;{}()\\n\\t=]', change.path[-1]) -%}
+            {%- set problem = 'Delta takes a name with a blank or one of ,;{}()= only with column mapping' -%}
+            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, or rename the column." -%}
+        {%- elif change.kind == 'add' and change.path | length == 1 and change.path[0] | lower in feed_names
+            and dbt_delta._will_have(target, layout, 'delta.enableChangeDataFeed', true) -%}
+            {%- set problem, way_out = 'it is a name of the change feed', 'Rename the column.' -%}
+        {%- elif change.kind == 'add' and change.type == 'void' -%}
+            {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
+        {%- elif change.kind == 'retype' and not dbt_delta._widens(change.was, change.type) -%}
+            {%- set problem = 'Delta widens numbers and dates, nothing else' -%}
+            {%- set way_out = 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.' -%}
+        {%- elif change.kind == 'retype' and not widening -%}
+            {%- set problem = 'Delta changes types only with type widening' -%}
+            {%- set way_out = "Add tblproperties {'delta.enableTypeWidening': 'true'} to the model, "
+                ~ 'cast the column, or rebuild with --full-refresh.' -%}
+        {%- endif -%}
+        {%- if problem is not none -%}
+            {%- do texts.append(
+                dbt_delta._described_changes([change]) ~ ' of ' ~ target.name ~ ': ' ~ problem
+                ~ '. Nothing was changed. ' ~ way_out
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if texts -%}{%- do dbt_delta._refuse(texts | join('\n')) -%}{%- endif -%}
+{%- endmacro %}
+
+{# The table feature that a type needs and that the table will not have; Delta switches none on. #}
+{% macro _missing_feature(type, target, layout) -%}
+    {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
+        if modules.re.search('\\b' ~ name ~ '\\b', modules.re.sub('`(?:[^`]|``)*`', '', type))
+        and not dbt_delta._will_have(target, layout, 'delta.feature.' ~ feature, 'supported') -%}
+        {{- return(feature) -}}
+    {%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{# Whether a column is one of some paths, or a struct that one leads into. #}
+{% macro _holds_any(column, paths) -%}
+    {%- set start = column | join('.') | lower ~ '.' -%}
+    {%- for path in paths if (path | lower ~ '.').startswith(start) -%}{{- return(true) -}}{%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{# The names of constraints that the table will have and that name a column, or may: Spark redacts some. #}
+{% macro _constraints_on(path, target, layout) -%}
+    {%- set checks = dict(layout.checks) -%}
+    {%- for name in dbt_delta._constraint_names(target.properties)
+        if name not in dbt_delta._surplus_checks(target, layout) -%}
+        {%- do checks.setdefault(name, target.properties['delta.constraints.' ~ name]) -%}
+    {%- endfor -%}
+    {%- set names = [] -%}
+    {%- for name, expression in checks.items()
+        if expression is none or dbt_delta._mentions(expression, path) -%}
+        {%- do names.append(name) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
+{# The names of columns that Delta computes from a column, where the session tells. #}
+{% macro _generated_from(path, target) -%}
+    {%- set names = [] -%}
+    {%- for column in target.columns
+        if column.get('generation') and dbt_delta._mentions(column.generation, path) -%}
+        {%- do names.append(column.name) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
+{% macro _will_have(target, layout, key, value) -%}
+    {{- return(
+        dbt_delta._plain(layout.properties[key]) == dbt_delta._plain(value) if key in layout.properties
+        else dbt_delta._has_property(target.properties, key, value)
+    ) -}}
+{%- endmacro %}
+
+{#
+    The table's columns when the batch is written, as {name, type}, without reading the catalog again. Columns
+    that are to be dropped are left out; fields of a struct that are to be dropped are still there.
+#}
+{% macro _columns_after(source_columns, target_columns, mode, is_struct=false) -%}
+    {%- if mode in ('ignore', 'fail') -%}{{- return(target_columns) -}}{%- endif -%}
+    {%- set columns = [] -%}
+    {%- for column in target_columns -%}
+        {%- set source = dbt_delta._column(source_columns, column.name) -%}
+        {%- if source is not none -%}
+            {%- do columns.append(dict(column, type=dbt_delta._type_after(source.type, column.type, mode))) -%}
+        {%- elif mode != 'sync_all_columns' or is_struct -%}
+            {%- do columns.append(column) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for column in source_columns if dbt_delta._column(target_columns, column.name) is none -%}
+        {%- do columns.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{% macro _type_after(source, was, mode) -%}
+    {%- set kind = dbt_delta._type_kind(was) -%}
+    {%- if kind != dbt_delta._type_kind(source) -%}{{- return(was) -}}{%- endif -%}
+    {%- if kind == 'atomic' -%}
+        {{- return(source if mode == 'sync_all_columns' and dbt_delta._widens(was, source) else was) -}}
+    {%- endif -%}
+    {%- if kind == 'struct' -%}
+        {{- return(dbt_delta._struct_type(dbt_delta._columns_after(
+            dbt_delta._struct_fields(source), dbt_delta._struct_fields(was), mode, is_struct=true
+        ))) -}}
+    {%- endif -%}
+    {%- set parts = [] -%}
+    {%- set from = dbt_delta._type_parts(source) -%}
+    {%- for part in dbt_delta._type_parts(was) -%}
+        {%- do parts.append(dbt_delta._type_after(from[loop.index0], part, mode)) -%}
+    {%- endfor -%}
+    {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
+{%- endmacro %}

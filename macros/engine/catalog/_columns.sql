@@ -1,0 +1,38 @@
+{#
+    The columns that a SELECT gives, as {name, type}; plans it only. Expressions are planned with it, so
+    that what they name is found, or Spark says what is not.
+#}
+{% macro _columns_of(sql, expressions={}) -%}
+    {%- set planned = dbt_delta.get_planned_sql(sql, expressions) -%}
+    {%- set columns = adapter.dbt_delta_columns(planned) if adapter.dbt_delta_columns is defined else none -%}
+    {%- if columns is none -%}
+        {%- set columns = [] -%}
+        {%- for row in run_query('describe query ' ~ planned).rows -%}
+            {%- do columns.append({'name': row[0], 'type': row[1]}) -%}
+        {%- endfor -%}
+        {%- if dbt_delta._hides_names(columns) -%}
+            {%- set columns = dbt_delta._columns_by_view(planned) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {{- return(columns[:(columns | length) - (expressions | length)]) -}}
+{%- endmacro %}
+
+{# A SELECT with expressions on its columns behind these. #}
+{% macro get_planned_sql(sql, expressions={}) -%}
+select
+    batch.*
+    {%- for name, expression in expressions.items() %},
+    ({{ expression }}) as {{ dbt_delta._quoted('constraint ' ~ name) }}
+    {%- endfor %}
+from (
+{{ sql }}
+) as batch
+{%- endmacro %}
+
+{#
+    Drops a temporary view, by its quoted name, that was needed for one statement. With the plugin it goes with its
+    connection, which has a session of its own; without, all runs of a process share one.
+#}
+{% macro _drop_temporary_view(view) -%}
+    {%- if adapter.dbt_delta_attempt is not defined -%}{%- do run_query('drop view if exists ' ~ view) -%}{%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,46 @@
+{#
+    Names and kinds of a schema's relations in two statements that look no table up: dbt-spark's
+    `show table extended` reads every one of them, and fails when one is dropped meanwhile, after
+    which dbt believes that the schema is empty. Whether a table is a Delta table is asked when it
+    is built. Folders that are no relation of the catalog are kept in mind with what killed runs left.
+#}
+{% macro spark__list_relations_without_caching(schema_relation) -%}
+    {%- set schema = dbt_delta._quoted(schema_relation.schema) -%}
+    {%- set views = [] -%}
+    {%- for row in run_query('show views in ' ~ schema).rows if not row['isTemporary'] -%}
+        {%- do views.append(row['viewName']) -%}
+    {%- endfor -%}
+    {%- set relations, leftovers = [], [] -%}
+    {%- for row in run_query('show tables in ' ~ schema).rows if not row['isTemporary'] -%}
+        {%- set name = row['tableName'] -%}
+        {%- if modules.re.search('__dbt_(tmp|new|old)_[0-9a-f]{10}$', name) -%}
+            {%- do leftovers.append(api.Relation.create(
+                schema=schema_relation.schema, identifier=name, type='view' if name in views else 'table'
+            )) -%}
+        {%- endif -%}
+        {%- do relations.append((
+            row['namespace'], name, false, 'Type: VIEW' if name in views else 'Provider: delta'
+        )) -%}
+    {%- endfor -%}
+    {%- set folders = {} -%}
+    {%- if adapter.dbt_delta_folders is defined -%}
+        {%- set known = relations | map(attribute=1) | list -%}
+        {%- do folders.update(adapter.dbt_delta_folders(schema_relation.schema, known)) -%}
+    {%- endif -%}
+    {#- The graph is one object for all models of a run. -#}
+    {%- do graph.setdefault('dbt_delta_leftovers', {}).update({schema_relation.schema | lower: leftovers}) -%}
+    {%- do graph.setdefault('dbt_delta_folders', {}).update({schema_relation.schema | lower: folders}) -%}
+    {{- return(relations) -}}
+{%- endmacro %}
+
+{# dbt-spark writes the relation as in a FROM, which --empty makes a subquery. #}
+{% macro spark__get_columns_in_relation_raw(relation) -%}
+    {{- return(run_query('describe extended ' ~ relation.render())) -}}
+{%- endmacro %}
+
+{% macro spark__alter_column_type(relation, column_name, new_column_type) -%}
+    {%- do run_query(
+        'alter table ' ~ relation.render() ~ ' alter column ' ~ dbt_delta._quoted(column_name)
+        ~ ' type ' ~ new_column_type
+    ) -%}
+{%- endmacro %}

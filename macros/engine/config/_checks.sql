@@ -1,0 +1,129 @@
+{#
+    CHECK and NOT NULL constraints of the configuration as name: expression, all of them CHECKs of
+    Delta, which it takes in the statement that creates the table: a violating build leaves nothing
+    behind. NOT NULL as such comes only with a list of columns, which no CREATE TABLE AS may have,
+    and ALTER TABLE .. SET NOT NULL is refused always.
+#}
+{% macro _checks() -%}
+    {%- set checks, unenforced = {}, [] -%}
+    {%- for key, expression in (config.get('tblproperties') or {}).items() if key.startswith('delta.constraints.') -%}
+        {%- do checks.update({key[18:] | lower: expression | string}) -%}
+    {%- endfor -%}
+    {%- for constraint in dbt_delta._promised_constraints() -%}
+        {%- if constraint.type == 'not_null' -%}
+            {%- for column in constraint.columns -%}
+                {%- do dbt_delta._add_check(
+                    checks,
+                    constraint.name if constraint.columns | length == 1 else none,
+                    dbt_delta._check_name('not_null', column),
+                    dbt_delta._quoted(column) ~ ' is not null',
+                ) -%}
+            {%- endfor -%}
+        {%- elif constraint.type == 'check' or dbt_delta._custom_check(constraint) -%}
+            {%- set expression = dbt_delta._custom_check(constraint) or (constraint.expression or '') | trim -%}
+            {%- do dbt_delta._add_check(
+                checks, constraint.name, 'check_' ~ local_md5(expression)[:10], expression
+            ) -%}
+        {%- elif constraint.type == 'custom' -%}
+            {%- do dbt_delta._refuse(
+                "Constraint " ~ (constraint.name or constraint.expression) ~ " is of type custom; Delta enforces "
+                ~ "check and not_null. Write it as one of them."
+            ) -%}
+        {%- else -%}
+            {%- do unenforced.append(constraint) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {#- CREATE TABLE AS makes a string of them, of any length. -#}
+    {%- for column in model.columns.values() if config.get('contract', {}).enforced is true -%}
+        {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
+        {%- set sized = modules.re.fullmatch('(?:var)?char(?:acter)?\\(([0-9]+)\\)', type) -%}
+        {%- if sized -%}
+            {%- do dbt_delta._add_check(
+                checks, none, dbt_delta._check_name('length', column.name),
+                dbt_delta._quoted(column.name) ~ ' is null or length(' ~ dbt_delta._quoted(column.name) ~ ') <= ' ~ sized.group(1),
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {#- Only warns, as dbt does: warn_unenforced and warn_unsupported silence it. -#}
+    {%- do adapter.render_raw_model_constraints(raw_constraints=unenforced) if unenforced -%}
+    {{- return(checks) -}}
+{%- endmacro %}
+
+{# The name of the package's own CHECK on a column. #}
+{% macro _check_name(kind, column) -%}
+    {{- return(
+        kind ~ '_' ~ (column | lower if modules.re.match('\\w+$', column) else local_md5(column | lower)[:10])
+    ) -}}
+{%- endmacro %}
+
+{# The expression of a custom constraint that is a CHECK, else none. #}
+{% macro _custom_check(constraint) -%}
+    {%- set found = modules.re.fullmatch('(?is)\\s*check\\s*\\((.*)\\)\\s*', constraint.expression or '')
+        if constraint.type == 'custom' else none -%}
+    {%- if not found -%}{{- return(none) -}}{%- endif -%}
+    {%- set at = namespace(depth=0, is_whole=true) -%}
+    {%- for token in dbt_delta._tokens(found.group(1)) if token in ('(', ')') -%}
+        {%- set at.depth = at.depth + (1 if token == '(' else -1) -%}
+        {%- if at.depth < 0 -%}{%- set at.is_whole = false -%}{%- endif -%}
+    {%- endfor -%}
+    {#- (a) and (b) is not one pair of brackets. -#}
+    {{- return(found.group(1) | trim if at.is_whole else '(' ~ found.group(1) | trim ~ ')') -}}
+{%- endmacro %}
+
+{% macro _has_constraints() -%}
+    {{- return(
+        config.get('contract', {}).enforced is true or dbt_delta._flag('persist_constraints')
+    ) -}}
+{%- endmacro %}
+
+{# Constraints of model and columns, each {type, name, expression, columns} and what dbt adds. #}
+{% macro _promised_constraints() -%}
+    {%- set constraints = [] -%}
+    {%- if not dbt_delta._has_constraints() -%}{{- return(constraints) -}}{%- endif -%}
+    {%- set legacy = dbt_delta._flag('persist_constraints') -%}
+    {%- for column in model.columns.values() -%}
+        {%- set meta = (column.get('meta') or {}).get('constraint') if legacy else none -%}
+        {%- if meta and meta is string and meta != 'not_null' -%}
+            {%- do dbt_delta._refuse(
+                'Invalid constraint for column ' ~ column.name ~ ". Only `not_null` is supported. It is '" ~ meta ~ "'."
+            ) -%}
+        {%- endif -%}
+        {%- set of_column = ([{'type': meta} if meta is string else meta] if meta else column.constraints) or [] -%}
+        {%- for constraint in of_column -%}
+            {%- do constraints.append(dict(constraint, columns=[column.name])) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set meta = (model.get('meta') or {}).get('constraints') if legacy else none -%}
+    {%- for constraint in (meta if meta else model.constraints) or [] -%}
+        {%- if constraint.get('type') -%}
+            {%- do constraints.append(constraint) -%}
+        {%- elif not constraint.get('name') -%}
+            {%- do dbt_delta._refuse('Invalid check constraint name: ' ~ constraint ~ ' has none.') -%}
+        {%- elif not constraint.get('condition') -%}
+            {%- do dbt_delta._refuse('Invalid check constraint condition: ' ~ constraint.name ~ ' has none.') -%}
+        {%- else -%}
+            {%- do constraints.append(
+                {'type': 'check', 'name': constraint.name, 'expression': constraint.condition}
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(constraints) -}}
+{%- endmacro %}
+
+{% macro _add_check(checks, given_name, own_name, expression) -%}
+    {%- set name = (given_name or own_name) | lower -%}
+    {%- if not expression -%}
+        {%- do dbt_delta._refuse('Constraint ' ~ name ~ ' has no expression.') -%}
+    {%- elif checks.get(name, expression) != expression -%}
+        {%- do dbt_delta._refuse(
+            'Two constraints have the name ' ~ name ~ ': ' ~ checks[name] ~ ', and ' ~ expression ~ '. Rename one.'
+        ) -%}
+    {%- elif modules.re.search('(?i)\\bselect\\b', modules.re.sub("'(?:[^'\\\\]|\\\\.)*'|`[^`]*`", '', expression)) -%}
+        {#- Delta takes it, and then refuses every write. -#}
+        {%- do dbt_delta._refuse(
+            'Constraint ' ~ name ~ ' holds a subquery: ' ~ expression ~ '. Delta checks each row by itself; '
+            ~ 'write a test for it.'
+        ) -%}
+    {%- endif -%}
+    {%- do checks.update({name: expression}) -%}
+{%- endmacro %}

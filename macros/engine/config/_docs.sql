@@ -1,0 +1,22 @@
+{# Comments that persist_docs asks for: {comment, column_comments}. #}
+{% macro _docs() -%}
+    {%- set docs = config.get('persist_docs') or {} -%}
+    {%- set comments = {} -%}
+    {%- for column in (model.columns.values() if docs.get('columns') else []) -%}
+        {%- do comments.update({column.name: (column.description or '') | trim}) -%}
+    {%- endfor -%}
+    {{- return({
+        'comment': (model.description or '') | trim if docs.get('relation') else none,
+        'column_comments': comments,
+    }) -}}
+{%- endmacro %}
+
+{# Leaves the comments of columns that are there; dbt warns of the others. #}
+{% macro _fit_comments(promises, names) -%}
+    {%- if not promises.column_comments -%}{{- return(none) -}}{%- endif -%}
+    {%- set fitting = {} -%}
+    {%- for name in validate_doc_columns(this, model.columns, names) -%}
+        {%- do fitting.update({name: promises.column_comments[name]}) -%}
+    {%- endfor -%}
+    {%- do promises.update({'column_comments': fitting}) -%}
+{%- endmacro %}

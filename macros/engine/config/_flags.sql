@@ -1,0 +1,64 @@
+{# A boolean config, which YAML and Jinja may give as text too. #}
+{% macro _flag(name, default=false) -%}
+    {%- set value = config.get(name) -%}
+    {%- if value is none -%}{{- return(default) -}}{%- endif -%}
+    {{- return(dbt_delta._is_true(value)) -}}
+{%- endmacro %}
+
+{% macro _is_true(value) -%}
+    {{- return((value | string | lower) in ('true', '1', 'yes', 'on')) -}}
+{%- endmacro %}
+
+{# What only Databricks can do: an error where data would be exposed, else one warning per run. #}
+{% macro _validate_platform() -%}
+    {%- if config.get('row_filter') -%}
+        {%- do dbt_delta._refuse(
+            'row_filter needs Databricks: open-source Spark would show every row to everybody. '
+            ~ 'Remove it and filter in a view that is granted instead of the table.'
+        ) -%}
+    {%- endif -%}
+    {%- for column in model.columns.values()
+        if column.get('column_mask') or column.get('config', {}).get('column_mask') -%}
+        {%- do dbt_delta._refuse(
+            'column_mask of column ' ~ column.name ~ ' needs Databricks: open-source Spark would show the '
+            ~ 'values to everybody. Remove it and mask in a view that is granted instead of the table.'
+        ) -%}
+    {%- endfor -%}
+    {%- if config.get('database') and config.get('database') not in (this.schema, 'spark_catalog') -%}
+        {%- do dbt_delta._refuse(
+            "database is '" ~ config.get('database') ~ "': Spark's Hive catalog has schemas only. "
+            ~ 'Remove database (or catalog), and give the schema a name that says it.'
+        ) -%}
+    {%- endif -%}
+    {%- if config.get('grants') -%}
+        {%- do dbt_delta._refuse(
+            'grants needs a catalog with permissions; Spark with a Hive metastore refuses GRANT. '
+            ~ 'Remove grants, and give access to the storage instead.'
+        ) -%}
+    {%- endif -%}
+    {%- for name in [
+        'databricks_tags', 'query_tags', 'databricks_compute', 'auto_liquid_cluster', 'cluster_id',
+        'http_path', 'job_cluster_config', 'unique_tmp_table_suffix', 'use_safer_relation_operations',
+    ] if config.get(name) -%}
+        {%- do dbt_delta._warn_of_config(name) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _warn_of_config(name, key=none) -%}
+    {#- The graph is one object for all models of a run. -#}
+    {%- set warned = graph.setdefault('dbt_delta_warned', {}) -%}
+    {%- set what = name if key is none else name ~ ' ' ~ key -%}
+    {%- if what not in warned -%}
+        {%- do warned.update({what: true}) -%}
+        {%- set models = [] -%}
+        {%- for id in selected_resources -%}
+            {%- set value = graph.nodes.get(id, {}).get('config', {}).get(name) -%}
+            {%- if value and (key is none or key in value) -%}
+                {%- do models.append(graph.nodes[id].name) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- do exceptions.warn(
+            what ~ ' is for Databricks and has no effect here. Models: ' ~ models | sort | join(', ')
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

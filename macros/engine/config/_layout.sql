@@ -1,0 +1,100 @@
+{#
+    What the model's configuration promises of its table: {format, partitions, clustering, buckets,
+    location, comment, column_comments, properties, defaults, checks, follows_checks, options}.
+    Contradictions are errors. A comment is none where persist_docs does not speak of it.
+#}
+{% macro _layout(relation) -%}
+    {%- set partitions = dbt_delta._names(config.get('partition_by')) -%}
+    {%- set clustering = dbt_delta._names(config.get('liquid_clustered_by')) -%}
+    {%- if partitions and clustering -%}
+        {%- do dbt_delta._refuse(
+            'partition_by ' ~ partitions ~ ' and liquid_clustered_by ' ~ clustering
+            ~ ' exclude each other: a Delta table has one of the two. Remove one.'
+        ) -%}
+    {%- elif clustering | length > 4 -%}
+        {%- do dbt_delta._refuse(
+            'liquid_clustered_by has ' ~ clustering | length ~ ' columns ' ~ clustering
+            ~ '; Delta clusters by at most four. Keep those that most queries filter by.'
+        ) -%}
+    {%- elif clustering and config.get('zorder') -%}
+        {%- do dbt_delta._refuse(
+            'zorder ' ~ config.get('zorder') ~ ' and liquid_clustered_by ' ~ clustering
+            ~ ' exclude each other. Remove one.'
+        ) -%}
+    {%- endif -%}
+    {%- set format = dbt_delta._format() -%}
+    {%- set layout = dict(
+        dbt_delta._docs(),
+        format=format,
+        partitions=partitions,
+        clustering=clustering,
+        buckets=dbt_delta._buckets(format),
+        location=dbt_delta._location(relation),
+        properties=dbt_delta._properties(format),
+        defaults={},
+        checks=dbt_delta._checks(),
+        follows_checks=dbt_delta._has_constraints(),
+        options=config.get('options') or {},
+    ) -%}
+    {%- if layout.checks and format != 'delta' -%}
+        {%- do exceptions.warn(
+            'Constraints ' ~ layout.checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
+            ~ ' are not enforced: file_format ' ~ format ~ ' cannot. Use delta.'
+        ) -%}
+        {%- do layout.update({'checks': {}}) -%}
+    {%- endif -%}
+    {{- return(layout) -}}
+{%- endmacro %}
+
+{% macro _format() -%}
+    {{- return((config.get('file_format') or 'delta') | lower) -}}
+{%- endmacro %}
+
+{% macro _buckets(format) -%}
+    {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
+    {%- if columns and format == 'delta' -%}
+        {%- do dbt_delta._refuse(
+            'clustered_by ' ~ columns ~ ' asks for buckets, which Delta has not. Use liquid_clustered_by.'
+        ) -%}
+    {%- elif columns and not count -%}
+        {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ ' needs buckets: how many.') -%}
+    {%- endif -%}
+    {{- return({'columns': columns, 'count': count}) -}}
+{%- endmacro %}
+
+{% macro _location(relation) -%}
+    {%- set root = config.get('location_root') -%}
+    {%- if not root -%}{{- return(none) -}}{%- endif -%}
+    {%- set full = dbt_delta._flag('include_full_name_in_path') -%}
+    {{- return(
+        root.rstrip('/') ~ ('/' ~ relation.schema if full else '') ~ '/' ~ relation.identifier
+    ) -}}
+{%- endmacro %}
+
+{# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}
+{% macro _name_layout(layout, columns) -%}
+    {%- for config_name, part in {'partition_by': 'partitions', 'liquid_clustered_by': 'clustering'}.items() -%}
+        {%- set names = [] -%}
+        {%- for name in layout[part] -%}
+            {%- set found = dbt_delta._exact_path(columns, name if part == 'partitions' else name.split('.')) -%}
+            {%- if found is none -%}
+                {%- do dbt_delta._refuse(
+                    config_name ~ " names '" ~ name ~ "', which the model does not give. Its columns are "
+                    ~ columns | map(attribute='name') | join(', ') ~ '.'
+                ) -%}
+            {%- endif -%}
+            {%- do names.append(found) -%}
+        {%- endfor -%}
+        {%- do layout.update({part: names}) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# A column's name, or the path of a field, as the columns spell it; none if it is not there. #}
+{% macro _exact_path(columns, path) -%}
+    {%- set steps = [path] if path is string else path -%}
+    {%- set column = dbt_delta._column(columns, steps[0]) -%}
+    {%- if column is none or steps | length == 1 -%}{{- return(column.name if column else none) -}}{%- endif -%}
+    {%- if dbt_delta._type_kind(column.type) != 'struct' -%}{{- return(none) -}}{%- endif -%}
+    {%- set rest = dbt_delta._exact_path(dbt_delta._struct_fields(column.type), steps[1:]) -%}
+    {{- return(column.name ~ '.' ~ rest if rest else none) -}}
+{%- endmacro %}

@@ -1,0 +1,62 @@
+{#
+    The model's SELECT. `is_stale`: dbt rendered it when it believed something else of the model's table
+    than what is_incremental() says now, because its listing failed or a hook made or dropped the table.
+    It is rendered again then.
+#}
+{% macro _model_sql(is_stale=false) -%}
+    {%- if is_stale and (model.language == 'python' or model.extra_ctes) -%}
+        {%- do dbt_delta._drop_python_batch() -%}
+        {%- do dbt_delta._refuse(
+            'What the catalog has of ' ~ dbt_delta._bare(this) ~ ' is not what dbt knew when it rendered the model: the '
+            ~ 'listing of the schema failed, or a hook made or dropped it. Nothing was changed. Run the model again.'
+        ) -%}
+    {%- elif is_stale -%}
+        {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
+    {%- elif model.language == 'python' -%}
+        {{- return('select * from ' ~ dbt_delta._named(dbt_delta._beside(this, 'tmp')) ~ '\n') -}}
+    {%- endif -%}
+    {{- return(dbt_delta._inner_sql(compiled_code)) -}}
+{%- endmacro %}
+
+{# Hooks and header that come before the first statement of a model; Python has run them. #}
+{% macro _begin() -%}
+    {%- do dbt_delta._hide_values(dbt_delta._masked_here()) -%}
+    {%- if model.language != 'python' -%}
+        {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
+    {%- endif -%}
+    {%- for sql in dbt_delta._statements(config.get('sql_header') or '') -%}
+        {%- do run_query(sql) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{#
+    Hooks, those outside of dbt's transaction first before a model and last after it. Spark has
+    none: dbt's own run_hooks would send it a COMMIT.
+#}
+{% macro _run_hooks(hooks, order) -%}
+    {%- for inside in order -%}
+        {%- for hook in hooks if hook.get('transaction', true) == inside -%}
+            {%- set sql = render(hook.get('sql')) | trim -%}
+            {%- if sql -%}
+                {%- call statement() -%}{{ sql }}{%- endcall -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The result of a model whose table is as it should be. #}
+{% macro _write_nothing(message) -%}
+    {%- do store_raw_result('main', message=message, code='OK', rows_affected='0') -%}
+{%- endmacro %}
+
+{# Runs what comes before a Python model, which runs at once, and gives its code. #}
+{% macro get_python_batch_code() -%}
+    {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
+    {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}
+{%- endmacro %}
+
+{% macro _drop_python_batch() -%}
+    {%- if model.language == 'python' -%}
+        {%- do dbt_delta._drop(dbt_delta._beside(this, 'tmp')) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,13 @@
+{# A relation of a name of its own in the same schema, for what lives during this run only. #}
+{% macro _beside(relation, purpose) -%}
+    {%- set own = local_md5(relation.schema ~ ' ' ~ invocation_id)[:10] -%}
+    {{- return(api.Relation.create(
+        schema=relation.schema,
+        identifier=relation.identifier ~ '__dbt_' ~ purpose ~ '_' ~ own,
+        type='table'
+    )) -}}
+{%- endmacro %}
+
+{% macro _drop(relation, type='table') -%}
+    {%- do run_query('drop ' ~ type ~ ' if exists ' ~ dbt_delta._named(relation)) -%}
+{%- endmacro %}

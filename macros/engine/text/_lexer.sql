@@ -1,0 +1,90 @@
+{#
+    A pattern of what has no structure of its own in SQL: strings, quoted names, comments; for DOTALL.
+    Comments may hold comments; in r'..' a backslash is one.
+#}
+{% macro _opaque_tokens() -%}
+    {%- set comment = namespace(inner='(?!)') -%}
+    {%- for _ in range(4) -%}
+        {%- set comment.inner = '/\\*(?:(?!/\\*|\\*/).|' ~ comment.inner ~ ')*\\*/' -%}
+    {%- endfor -%}
+    {{- return(
+        "(?<!\\w)[rR](?:'[^']*'|\"[^\"]*\")|'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.|\"\")*\"|`(?:[^`]|``)*`"
+        ~ '|--(?:\\\\\n|[^\r\n])*|' ~ comment.inner
+    ) -}}
+{%- endmacro %}
+
+{# The tokens of SQL without comments, {text, at, end}; words, which Spark reads in any case, in lower case. #}
+{% macro _lexed(sql) -%}
+    {%- set tokens = [] -%}
+    {%- for match in modules.re.finditer('(?s)' ~ dbt_delta._opaque_tokens() ~ '|\\w+|[^\\s\\w]', sql)
+        if match.group()[:2] not in ('--', '/*') -%}
+        {%- set text = match.group() -%}
+        {%- do tokens.append({
+            'text': text if text[-1] in '\'"`' else text | lower, 'at': match.start(), 'end': match.end(),
+        }) -%}
+    {%- endfor -%}
+    {{- return(tokens) -}}
+{%- endmacro %}
+
+{# Their texts alone. #}
+{% macro _tokens(sql) -%}
+    {{- return(dbt_delta._lexed(sql) | map(attribute='text') | list) -}}
+{%- endmacro %}
+
+{# The value of a string literal; Spark is asked what its escapes mean. #}
+{% macro _string_value(token) -%}
+    {%- if token[:1] in ('r', 'R') -%}{{- return(token[2:-1]) -}}{%- endif -%}
+    {%- if '\\' in token -%}{{- return(run_query('select ' ~ token ~ ' as value').rows[0]['value']) -}}{%- endif -%}
+    {{- return(token[1:-1] | replace(token[0] * 2, token[0])) -}}
+{%- endmacro %}
+
+{# Whether SQL names a column, or a field in it, by its path; a.b is named by a, a.b and a.b.c. #}
+{% macro _mentions(sql, path) -%}
+    {%- set tokens = dbt_delta._tokens(sql) + [''] -%}
+    {%- set steps = path | map('lower') | list -%}
+    {%- for n in range(tokens | length - 1) if dbt_delta._name_of(tokens[n]) == steps[0] -%}
+        {%- set at = namespace(next=n + 1, is_named=n == 0 or tokens[n - 1] != '.') -%}
+        {#- Words before a bracket or a literal are a function's or a type's. -#}
+        {%- set is_other = tokens[n][0] != '`' and tokens[n + 1][:1] in ('(', "'", '"') -%}
+        {%- set at.is_named = at.is_named and not is_other -%}
+        {%- for step in steps[1:] if tokens[at.next] == '.' -%}
+            {%- if dbt_delta._name_of(tokens[at.next + 1]) != step -%}{%- set at.is_named = false -%}{%- endif -%}
+            {%- set at.next = at.next + 2 -%}
+        {%- endfor -%}
+        {%- if at.is_named -%}{{- return(true) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{% macro _name_of(token) -%}
+    {{- return((token[1:-1] | replace('``', '`') if token[:1] == '`' else token) | lower) -}}
+{%- endmacro %}
+
+{#
+    A SELECT that can stand inside a statement: without the semicolons and comments it ends in.
+    Ends in a line break, so that a comment on its last line ends there.
+#}
+{% macro _inner_sql(sql) -%}
+    {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|\\s+|[^'\"`;/\\s-]+|." -%}
+    {%- set end = namespace(at=0) -%}
+    {%- for token in modules.re.finditer(tokens, sql, modules.re.DOTALL) -%}
+        {%- set text = token.group() -%}
+        {%- if text != ';' and text[:2] not in ('--', '/*') and text.strip() -%}
+            {%- set end.at = token.end() -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(sql[:end.at].strip() ~ '\n') -}}
+{%- endmacro %}
+
+{# The statements of a text, split at its semicolons; those in strings and comments are none. #}
+{% macro _statements(text) -%}
+    {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|." -%}
+    {%- set statements = [] -%}
+    {%- set at = namespace(start=0) -%}
+    {%- for token in modules.re.finditer(tokens, text ~ ';', modules.re.DOTALL) if token.group() == ';' -%}
+        {%- set statement = dbt_delta._inner_sql(text[at.start:token.start()]).strip() -%}
+        {%- if statement -%}{%- do statements.append(statement) -%}{%- endif -%}
+        {%- set at.start = token.end() -%}
+    {%- endfor -%}
+    {{- return(statements) -}}
+{%- endmacro %}

@@ -1,0 +1,14 @@
+{# A string as a SQL literal. Spark replaces ${..} in a statement's text, in literals too. #}
+{% macro _literal(text) -%}
+    {%- set escaped = text | string | replace('\\', '\\\\') | replace("'", "\\'") -%}
+    {{- return("'" ~ (escaped | replace('${', '\\u0024{')) ~ "'") -}}
+{%- endmacro %}
+
+{# Key and value pairs as in tblproperties and options. #}
+{% macro _literal_pairs(pairs) -%}
+    {%- set texts = [] -%}
+    {%- for key, value in pairs.items() -%}
+        {%- do texts.append(dbt_delta._literal(key) ~ ' = ' ~ dbt_delta._literal(dbt_delta._plain(value))) -%}
+    {%- endfor -%}
+    {{- return('(' ~ texts | join(', ') ~ ')') -}}
+{%- endmacro %}

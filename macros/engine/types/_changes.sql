@@ -1,0 +1,77 @@
+{#
+    What turns a column list into another: {kind, path, type, was} with kind add, drop or retype,
+    path a list of steps as ALTER TABLE takes them, for nested fields too.
+#}
+{% macro _column_changes(wanted, found, path=[]) -%}
+    {%- set changes = [] -%}
+    {%- for column in wanted -%}
+        {%- set match = dbt_delta._column(found, column.name) -%}
+        {%- if match is none -%}
+            {%- do changes.append({'kind': 'add', 'path': path + [column.name], 'type': column.type}) -%}
+        {%- else -%}
+            {%- do changes.extend(
+                dbt_delta._type_changes(column.type, match.type, path + [match.name])
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for column in found if dbt_delta._column(wanted, column.name) is none -%}
+        {%- do changes.append({'kind': 'drop', 'path': path + [column.name], 'was': column.type}) -%}
+    {%- endfor -%}
+    {{- return(changes) -}}
+{%- endmacro %}
+
+{% macro _type_changes(wanted, found, path) -%}
+    {%- set kind = dbt_delta._type_kind(wanted) -%}
+    {%- if wanted | lower == found | lower or wanted == 'void' -%}
+        {{- return([]) -}}
+    {%- elif kind == 'atomic' or kind != dbt_delta._type_kind(found) -%}
+        {{- return([{'kind': 'retype', 'path': path, 'type': wanted, 'was': found}]) -}}
+    {%- elif kind == 'struct' -%}
+        {{- return(dbt_delta._column_changes(
+            dbt_delta._struct_fields(wanted), dbt_delta._struct_fields(found), path
+        )) -}}
+    {%- endif -%}
+    {%- set changes = [] -%}
+    {%- set inner = dbt_delta._type_parts(found) -%}
+    {%- for step in (['element'] if kind == 'array' else ['key', 'value']) -%}
+        {%- do changes.extend(dbt_delta._type_changes(
+            dbt_delta._type_parts(wanted)[loop.index0], inner[loop.index0], path + [step]
+        )) -%}
+    {%- endfor -%}
+    {{- return(changes) -}}
+{%- endmacro %}
+
+{#
+    Whether Delta can widen a column of a type to another (delta.enableTypeWidening). The list is
+    that of Delta 4.4's documentation on type widening.
+#}
+{% macro _widens(narrow, wide) -%}
+    {%- set digits = {'tinyint': 3, 'smallint': 5, 'int': 10, 'bigint': 20} -%}
+    {%- set order = digits.keys() | list -%}
+    {%- if wide.startswith('decimal') -%}
+        {%- set to = modules.re.findall('\\d+', wide) | map('int') | list -%}
+        {%- if narrow.startswith('decimal') -%}
+            {%- set from = modules.re.findall('\\d+', narrow) | map('int') | list -%}
+            {{- return(to[1] >= from[1] and to[0] - to[1] >= from[0] - from[1]) -}}
+        {%- endif -%}
+        {{- return(narrow in digits and to[0] - to[1] >= digits[narrow]) -}}
+    {%- elif narrow in digits and wide in digits -%}
+        {{- return(order.index(wide) > order.index(narrow)) -}}
+    {%- endif -%}
+    {{- return((narrow, wide) in (
+        ('tinyint', 'double'), ('smallint', 'double'), ('int', 'double'), ('float', 'double'),
+        ('date', 'timestamp_ntz'),
+    )) -}}
+{%- endmacro %}
+
+{# Whether every value of a type can be stored in a column of another as it is. #}
+{% macro _fits(type, column_type) -%}
+    {%- set texts = modules.re.match('(var)?char\\(', type) is not none and column_type == 'string' -%}
+    {{- return(
+        type == column_type
+        or type == 'void'
+        or texts
+        or (type, column_type) == ('date', 'timestamp')
+        or dbt_delta._widens(type, column_type)
+    ) -}}
+{%- endmacro %}

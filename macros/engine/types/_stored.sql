@@ -1,0 +1,52 @@
+{#
+    A column of the batch with the nested fields that the target has. Fields that the batch lacks are those of
+    `kept`, the column of the row that is updated, else NULL. A text that a partition column cannot hold fails.
+#}
+{% macro _value(column, alias=none, kept=none) -%}
+    {%- set value = dbt_delta._read(column, alias, kept) -%}
+    {%- set is_text = column.get('is_partition') and column.source_type == 'string' -%}
+    {{- return(dbt_delta.get_partition_text_sql(value, column.name) if is_text else value) -}}
+{%- endmacro %}
+
+{#
+    A text for a partition column, where an empty one, or the name that Hive has for NULL, would be NULL in the
+    table, and bytes that are no UTF-8 other ones.
+#}
+{% macro get_partition_text_sql(value, name) -%}
+    {{- return(
+        'case when ' ~ value ~ " in ('', '__HIVE_DEFAULT_PARTITION__') or not is_valid_utf8(" ~ value ~ ') then raise_error('
+        ~ dbt_delta._literal(
+            'Partition column ' ~ name ~ " of the model has an empty text, '__HIVE_DEFAULT_PARTITION__' or bytes that are "
+            ~ 'no UTF-8: Delta would store another value. Nothing was written. Give it a text, or NULL.'
+        ) ~ ') else ' ~ value ~ ' end'
+    ) -}}
+{%- endmacro %}
+
+{# A SELECT that fails for a text that a partition column cannot hold. #}
+{% macro get_guarded_sql(sql, columns, partitions) -%}
+    {%- set values, texts = [], [] -%}
+    {%- for column in columns -%}
+        {%- set value = dbt_delta._quoted(column.name) -%}
+        {%- if column.name in partitions and column.type == 'string' -%}
+            {%- do texts.append(column.name) -%}
+            {%- set value = dbt_delta.get_partition_text_sql(value, column.name) ~ ' as ' ~ value -%}
+        {%- endif -%}
+        {%- do values.append(value) -%}
+    {%- endfor -%}
+    {{- return('select ' ~ values | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as batch\n' if texts else sql) -}}
+{%- endmacro %}
+
+{% macro _read(column, alias, kept=none) -%}
+    {%- set name = dbt_delta._quoted(column.source) -%}
+    {{- return(dbt_delta._conformed(
+        alias ~ '.' ~ name if alias else name, column.source_type, column.type, kept=kept
+    )) -}}
+{%- endmacro %}
+
+{# A column of the batch as the table stores it: what is compared with the table's own. #}
+{% macro _stored(column, alias=none, kept=none) -%}
+    {%- set value = dbt_delta._read(column, alias, kept) -%}
+    {%- set is_cast = dbt_delta._type_kind(column.type) == 'atomic'
+        and not dbt_delta._fits(column.source_type, column.type) -%}
+    {{- return('cast(' ~ value ~ ' as ' ~ column.type ~ ')' if is_cast else value) -}}
+{%- endmacro %}

@@ -1,0 +1,40 @@
+{# An enforced contract by the columns that are known already; dbt's own check prints the table. #}
+{% macro _check_contract(source_columns, sql) -%}
+    {%- if not config.get('contract', {}).enforced -%}{{- return(none) -}}{%- endif -%}
+    {%- set unsized = [] -%}
+    {%- set same = namespace(so=source_columns | length == model.columns | length) -%}
+    {%- for column in model.columns.values() -%}
+        {%- set found = dbt_delta._column(source_columns, column.name) -%}
+        {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
+        {%- set text = modules.re.fullmatch('(var)?char\\([0-9]+\\)', type) is not none -%}
+        {%- if found is not none and type in ('decimal', 'numeric', 'dec') and found.type.startswith('decimal(') -%}
+            {%- do unsized.append(column.name) -%}
+        {%- elif found is none
+            or found.type | replace(' ', '') != ('string' if text else dbt_delta._type_name(type)) -%}
+            {%- set same.so = false -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not same.so -%}
+        {{ get_assert_columns_equivalent(sql) }}
+    {%- elif unsized -%}
+        {%- do exceptions.warn(
+            'Detected columns with numeric type and unspecified precision/scale, this can lead to unintended rounding: '
+            ~ unsized
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The SELECT of a model with an enforced contract: checked, its columns in the contract's order. #}
+{% macro _contracted(sql) -%}
+    {%- if not config.get('contract', {}).enforced -%}{{- return(sql) -}}{%- endif -%}
+    {%- do dbt_delta._check_contract(dbt_delta._columns_of(sql), sql) -%}
+    {#- dbt's own macro quotes a name only where the YAML says so: 2024 is a number then, and a-b a difference. -#}
+    {%- set words = ['true', 'false', 'null', 'not', 'case', 'interval', 'distinct', 'all', 'select', 'from'] -%}
+    {%- set names = [] -%}
+    {%- for column in model.columns.values() -%}
+        {%- set is_plain = not column.get('quote') and column.name | lower not in words
+            and modules.re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', column.name) is not none -%}
+        {%- do names.append(column.name if is_plain else dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {{- return('select ' ~ names | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as model_subq') -}}
+{%- endmacro %}
