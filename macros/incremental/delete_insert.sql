@@ -2,8 +2,8 @@
     Replaces all rows that have a key of the batch, in one commit: every row of the batch comes
     twice, once to delete what it finds and once to be inserted.
 #}
-{% macro get_delete_insert_sql(target, batch, settings) -%}
-{%- set marker = dbt_delta._marker(target, batch, settings) -%}
+{% macro get_delete_insert_sql(table, batch, settings) -%}
+{%- set marker = dbt_delta._marker(table, batch, settings) -%}
 {%- set dest = settings.target_alias -%}
 {%- set on = ['source.__dbt_delete'] -%}
 {%- if marker -%}{%- do on.append('source.__dbt_matchable') -%}{%- endif -%}
@@ -14,7 +14,7 @@
         {#- What is replaced has the value as it is stored. -#}
         {%- set source_key = 'cast(' ~ source_key ~ ' as ' ~ column.type ~ ')' -%}
     {%- endif -%}
-    {%- do on.append(dest ~ '.' ~ dbt_delta._key(target, key) ~ ' <=> ' ~ source_key) -%}
+    {%- do on.append(dest ~ '.' ~ dbt_delta._key(table, key) ~ ' <=> ' ~ source_key) -%}
 {%- endfor -%}
 {%- do on.extend(dbt_delta._bounds(batch, dest)) -%}
 {%- if not settings.predicates_limit_batch -%}
@@ -28,9 +28,9 @@
 {%- endfor -%}
 {#- A nested clustering column is a key that is no column. -#}
 {%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
-    {%- do source.append(dbt_delta._key(target, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
+    {%- do source.append(dbt_delta._key(table, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
 {%- endfor -%}
-merge into {{ target.name }} as {{ dest }}
+merge into {{ table.name }} as {{ dest }}
 using (
     -- Names of the batch differ from the table's: a predicate means the table.
     select
@@ -39,7 +39,7 @@ using (
         {%- if marker %},
         __dbt_matchable
         {%- endif %}
-    from {{ dbt_delta._marked(target, batch, batch.from, settings.unique_key, marker) }}
+    from {{ dbt_delta._marked(table, batch, batch.from, settings.unique_key, marker) }}
     {%- if settings.predicates_limit_batch and settings.predicates %}
     where {{ dbt_delta._all_of(settings.predicates) }}
     {%- endif %}
@@ -49,5 +49,5 @@ on
 when matched then delete
 when not matched and not source.__dbt_delete then
     insert ({{ names | join(', ') }})
-    values ({{ dbt_delta._guarded(values, names, target, batch, settings, 'source') | join(', ') }})
+    values ({{ dbt_delta._guarded(values, names, table, batch, settings, 'source') | join(', ') }})
 {%- endmacro %}

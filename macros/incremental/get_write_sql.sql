@@ -1,8 +1,8 @@
 {# The one statement that writes a batch; a strategy of the user's own is given a name to read it from. #}
-{% macro get_write_sql(target, batch, settings) -%}
+{% macro get_write_sql(table, batch, settings) -%}
     {%- set strategy = settings.strategy | replace('+', '_') -%}
     {%- if settings.strategy in dbt_delta._strategies() -%}
-        {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](target, batch, settings)) -}}
+        {{- return(dbt_delta['get_' ~ strategy ~ '_sql'](table, batch, settings)) -}}
     {%- endif -%}
     {{- return(context['get_incremental_' ~ strategy ~ '_sql']({
         'target_relation': this,

@@ -1,7 +1,7 @@
 {# Updates the rows whose key the batch holds, inserts the others; without unique_key inserts all. #}
-{% macro get_merge_sql(target, batch, settings) -%}
+{% macro get_merge_sql(table, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
-{%- set marker = dbt_delta._marker(target, batch, settings) -%}
+{%- set marker = dbt_delta._marker(table, batch, settings) -%}
 {%- set same, limits = dbt_delta._same_keys(settings, batch.columns), dbt_delta._bounds(batch, dest) | list -%}
 {%- for predicate in settings.predicates -%}{%- do limits.append('(' ~ predicate ~ ')') -%}{%- endfor -%}
 {%- set on = same + ([source ~ '.__dbt_matchable'] if marker else []) + limits -%}
@@ -31,9 +31,9 @@
 {%- set updates = matched | join(' and ') if is_updated else 'false' -%}
 {%- set deletes = settings.delete_condition -%}
 {%- set changes = '(' ~ updates ~ ') or (' ~ deletes ~ ')' if deletes else updates -%}
-merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ target.name }} as {{ dest }}
+merge {{ 'with schema evolution ' if settings.schema_evolution }}into {{ table.name }} as {{ dest }}
 using {{ dbt_delta._marked(
-    target, batch, dbt_delta._merge_source(target, batch, settings, same + limits, changes), settings.unique_key, marker
+    table, batch, dbt_delta._merge_source(table, batch, settings, same + limits, changes), settings.unique_key, marker
 ) }} as {{ source }}
 on
     {{ on | join('\n    and ') if settings.unique_key else 'false' }}
@@ -47,7 +47,7 @@ when matched{{ ' and ' ~ updates if updates }} then
 {%- if not settings.skip_not_matched %}
 when not matched{{ ' and (' ~ settings.not_matched_condition ~ ')' if settings.not_matched_condition }} then
     insert ({{ names | join(', ') }})
-    values ({{ dbt_delta._guarded(values, names, target, batch, settings, source) | join(', ') }})
+    values ({{ dbt_delta._guarded(values, names, table, batch, settings, source) | join(', ') }})
 {%- endif %}
 {%- if settings.by_source_action %}
 when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if settings.by_source_condition }} then
@@ -60,9 +60,9 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
     the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
     for a match that updates nothing.
 #}
-{% macro _merge_source(target, batch, settings, on, changes) -%}
+{% macro _merge_source(table, batch, settings, on, changes) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
-        or dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
+        or dbt_delta._has_property(table.properties, 'delta.enableDeletionVectors', true) -%}
         {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}
@@ -75,7 +75,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
     {{- return(
         '(\n    select ' ~ source ~ '.* from ' ~ batch.from ~ ' as ' ~ source
         ~ '\n    left anti join (\n        select ' ~ keys | join(', ') ~ '\n        from ' ~ batch.from ~ ' as ' ~ source
-        ~ '\n        inner join ' ~ target.name ~ ' as ' ~ dest
+        ~ '\n        inner join ' ~ table.name ~ ' as ' ~ dest
         ~ '\n        on ' ~ on | join('\n            and ') ~ '\n        group by all'
         ~ '\n        having bool_or(' ~ changes ~ ') is not true'
         ~ '\n    ) as __dbt_same\n    on ' ~ same | join(' and ') ~ '\n)'

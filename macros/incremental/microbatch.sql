@@ -1,6 +1,6 @@
 {# Replaces the rows of one batch's window of event time, bounds in UTC. #}
-{% macro get_microbatch_sql(target, batch, settings) -%}
+{% macro get_microbatch_sql(table, batch, settings) -%}
     {{- dbt_delta.get_replace_where_sql(
-        target, batch, dict(settings, predicates=dbt_delta._window(target) + settings.predicates)
+        table, batch, dict(settings, predicates=dbt_delta._window(table) + settings.predicates)
     ) -}}
 {%- endmacro %}

@@ -1,24 +1,23 @@
 {# Replaces the rows for which the predicates hold; without predicates it appends. #}
-{% macro get_replace_where_sql(target, batch, settings) -%}
+{% macro get_replace_where_sql(table, batch, settings) -%}
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
 {%- if not predicate -%}
-    {{ dbt_delta.get_append_sql(target, batch, settings) }}
+    {{ dbt_delta.get_append_sql(table, batch, settings) }}
 {%- elif dbt_delta._has_subquery(settings.predicates) -%}
     {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
         NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL.
         UNION takes the wider type of both sides, so that rows to keep would change: the batch is cast.
         Without replaceWhere the overwritten table is not clustered any more. -#}
-    {%- do dbt_delta._check_defaults(target, batch) -%}
-insert overwrite table {{ target.name }} with ('replaceWhere' = 'true') by name
+insert overwrite table {{ table.name }} with ('replaceWhere' = 'true') by name
 select
     {{ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') }}
 from {{ batch.from }}
 union all
 select {{ dbt_delta._quoted_list(dbt_delta._filled_columns(batch) | map(attribute='name') | list) }}
-from {{ target.name }}
+from {{ table.name }}
 where ({{ predicate }}) is not true
 {%- else -%}
-insert overwrite table {{ target.name }} with (
+insert overwrite table {{ table.name }} with (
     'replaceWhere' = {{ dbt_delta._literal(dbt_delta._without_between(predicate)) }}
 ) by name
 {{ dbt_delta._select_batch(batch) }}

@@ -37,7 +37,7 @@
     {%- endcall -%}
     {%- set docs = dbt_delta._docs() -%}
     {%- if docs.comment is not none or docs.column_comments -%}
-        {%- do dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
+        {%- set docs = dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
         {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor), docs) -%}
             {%- do run_query(statement) -%}
         {%- endfor -%}

@@ -34,7 +34,7 @@
 
 {# The first build, a full refresh, or what takes the place of a view. #}
 {% macro _build(existing, sql, settings, layout) -%}
-    {%- do layout.update({'defaults': dbt_delta._default_properties(settings, layout)}) -%}
+    {%- set layout = dict(layout, defaults=dbt_delta._default_properties(settings, layout)) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
     {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error'
@@ -63,26 +63,22 @@
 
 {# Brings an existing table up to date: looks, refuses, changes the schema, writes once. #}
 {% macro _increment(existing, sql, settings, layout) -%}
-    {%- set target = dict(existing, name=dbt_delta._named(existing.relation)) -%}
-    {%- do dbt_delta._validate_target(target, settings, layout) -%}
+    {%- do dbt_delta._validate_target(dbt_delta._table(existing), settings, layout) -%}
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
-    {%- if promised is not none and not existing.partitions -%}
-        {#- What the table is clustered by when it is written to. -#}
-        {%- do target.update({'clustering': layout.clustering}) -%}
-    {%- endif -%}
+    {%- set table = dbt_delta._table(existing, promised) -%}
     {%- if flags.EMPTY -%}
-        {{- return(dbt_delta._increment_schema(existing, target, sql, settings, promised)) -}}
+        {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised)) -}}
     {%- endif -%}
-    {%- set bounded = dbt_delta._bounded_keys(target, settings) -%}
+    {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
-    {%- set batch = dbt_delta._stage(target, sql, settings, promised, bounded, is_altered) -%}
+    {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}
     {%- if settings.strategy in dbt_delta._strategies() and batch.rows != 0 -%}
         {%- do dbt_delta._check_values(
-            target.name, batch, settings.unique_key if dbt_delta._checks_batch(settings) else []
+            table.name, batch, settings.unique_key if dbt_delta._checks_batch(settings) else []
         ) -%}
     {%- endif -%}
-    {%- if promised is not none and target.clustering -%}
-        {%- do dbt_delta._name_layout({'partitions': [], 'clustering': target.clustering}, batch.target_columns) -%}
+    {%- if promised is not none and table.clustering -%}
+        {%- do dbt_delta._name_layout({'partitions': [], 'clustering': table.clustering}, batch.target_columns) -%}
     {%- endif -%}
     {%- if batch.changes or is_altered -%}
         {#- A run that fails leaves the table as it was: what can fail comes first, what destroys comes last. -#}
@@ -91,12 +87,12 @@
     {#- A strategy of the user's own may write columns by their positions. -#}
     {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
     {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
-    {%- if dbt_delta._is_nothing(target, batch, settings) -%}
+    {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- do dbt_delta._name_batch(batch) -%}
+        {%- set batch = dbt_delta._named_batch(batch) -%}
         {%- call statement('main') -%}
-            {{ dbt_delta.get_write_sql(target, batch, settings) }}
+            {{ dbt_delta.get_write_sql(table, batch, settings) }}
         {%- endcall -%}
         {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
     {%- endif -%}
@@ -110,9 +106,8 @@
 {%- endmacro %}
 
 {# What --empty does to a table that is there: it gets the model's new columns, and keeps its rows. #}
-{% macro _increment_schema(existing, target, sql, settings, promised) -%}
-    {%- set batch = {} -%}
-    {%- do dbt_delta._plan_columns(batch, dbt_delta._columns_of(sql), target, settings, promised, sql) -%}
-    {%- do dbt_delta._align(existing, promised, batch.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
+{% macro _increment_schema(existing, table, sql, settings, promised) -%}
+    {%- set plan = dbt_delta._planned(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
+    {%- do dbt_delta._align(existing, promised, plan.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
     {%- do dbt_delta._write_nothing('--empty: no row was touched') -%}
 {%- endmacro %}

@@ -15,9 +15,9 @@
     {%- set batch = dbt_delta._snapshot_batch(target, settings, layout) -%}
     {%- do dbt_delta._stage_snapshot(target, batch, settings) -%}
     {%- if existing is none -%}
-        {%- do layout.update({'defaults': {'delta.enableDeletionVectors': 'true'}}) -%}
         {%- do dbt_delta._build_table(
-            this, dbt_delta.get_first_snapshot_sql(target, batch, settings), none, layout
+            this, dbt_delta.get_first_snapshot_sql(target, batch, settings), none,
+            dict(layout, defaults={'delta.enableDeletionVectors': 'true'})
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}

@@ -52,14 +52,16 @@
     {%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- if columns | length != existing.columns | length -%}{{- return(false) -}}{%- endif -%}
+    {%- set written = [] -%}
     {%- for column in columns -%}
         {%- set found = existing.columns[loop.index0] -%}
         {%- if (column.name, column.type) != (found.name, found.type) -%}{{- return(false) -}}{%- endif -%}
-        {%- do column.update({'source': column.name, 'source_type': column.type}) -%}
+        {%- do written.append(dict(column, source=column.name, source_type=column.type)) -%}
     {%- endfor -%}
-    {%- set batch = {
-        'from': '(\n' ~ sql ~ ')', 'columns': columns, 'source_columns': columns, 'target_columns': columns,
-    } -%}
-    {%- set target = {'name': dbt_delta._named(existing.relation)} -%}
-    {{- return(run_query(dbt_delta.get_first_difference_sql(target, batch)).rows | length == 0) -}}
+    {%- set batch = dbt_delta._batch(
+        {'source_columns': columns, 'columns': written, 'target_columns': columns, 'changes': []}, '(\n' ~ sql ~ ')'
+    ) -%}
+    {{- return(run_query(
+        dbt_delta.get_first_difference_sql(dbt_delta._table(existing), batch)
+    ).rows | length == 0) -}}
 {%- endmacro %}

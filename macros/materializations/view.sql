@@ -21,7 +21,7 @@
     {%- set view = (dbt_delta._beside(this, 'new') if beside else this).incorporate(type='view') -%}
     {%- set promises = dict(dbt_delta._docs(), properties=dbt_delta._view_properties()) -%}
     {%- set columns = dbt_delta._columns_of(sql) if promises.column_comments else [] -%}
-    {%- do dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
+    {%- set promises = dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
     {%- set is_described = existing is not none and not beside
         and dbt_delta._is_described(existing, promises) -%}
     {%- if is_described and columns and dbt_delta._is_this_view(existing, sql, columns, promises) -%}

@@ -1,6 +1,7 @@
 """The planted faults fit the code as it is, and a missed one is told from a caught one."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,13 @@ def test_its_place_is_there_once_and_its_tests_exist(fault: mutate.Fault) -> Non
 
 
 def test_every_folder_has_some() -> None:
-    counts = Counter(fault.file.split("/")[-2] for fault in FAULTS)
-    folders = [*(mutate.ROOT / "macros").iterdir(), *(mutate.ROOT / "src" / "dbt_delta").iterdir()]
-    expected = {path.name for path in folders if path.is_dir() and path.name != "__pycache__"}
-    assert expected <= set(counts), expected - set(counts)
+    sources = [
+        *(mutate.ROOT / "macros").rglob("*.sql"),
+        *(mutate.ROOT / "src" / "dbt_delta").glob("*/*.py"),
+    ]
+    expected = {path.parent.relative_to(mutate.ROOT) for path in sources}
+    folders = {Path(fault.file).parent for fault in FAULTS}
+    assert expected <= folders, expected - folders
     assert max(Counter(fault.name for fault in FAULTS).values()) == 1
 
 

@@ -1,32 +1,10 @@
-{# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
-{% macro _check_keys(target, batch, settings, found, is_build=false) -%}
-    {%- set keys = settings.unique_key -%}
-    {%- set refuse_duplicates = settings.duplicate_keys == 'error'
-        or (settings.strategy == 'merge' and settings.duplicate_keys is none
-            and (not is_build or settings.delete_condition)) -%}
-    {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
-        {%- do dbt_delta._refuse_keys(
-            target, batch, keys, found['null_rows'] | int, 'null keys',
-            where=dbt_delta._null_condition(keys),
-            way_out="Filter them out, or set null_keys: match, by which NULL is a key like any other."
-        ) -%}
-    {%- elif refuse_duplicates and found['duplicate_keys'] | int > 0 -%}
-        {%- do dbt_delta._refuse_keys(
-            target, batch, keys, found['duplicate_keys'] | int, 'duplicate keys',
-            having='having count(*) > 1',
-            way_out='Make the model give one row per key, or set duplicate_keys: latest with '
-                ~ 'duplicate_keys_order_by.'
-        ) -%}
-    {%- endif -%}
-{%- endmacro %}
-
 {#
     How keys of the batch can get lost on their way into the table, {count, problem}: what is stored is
     then another value, so that the next run does not find it and inserts the row once more.
 #}
-{% macro _key_losses(target, batch, settings, bounded) -%}
+{% macro _key_losses(table, batch, settings, bounded) -%}
     {%- set losses = [] -%}
-    {%- set partitions = target.partitions | map('lower') | list -%}
+    {%- set partitions = table.partitions | map('lower') | list -%}
     {%- set compared = partitions + bounded | map(attribute='name') | map('lower') | list -%}
     {%- for name in settings.unique_key -%}
         {%- set column = dbt_delta._column(batch.columns, name) -%}
@@ -69,40 +47,8 @@
     {{- return('coalesce(sum(case when ' ~ condition ~ ' then __dbt_rows end), 0)') -}}
 {%- endmacro %}
 
-{# Refuses keys that would not be found again. #}
-{% macro _check_losses(target, batch, settings, losses, found) -%}
-    {%- for loss in losses -%}
-        {%- set count = found['lost_' ~ loop.index0] | int -%}
-        {%- if count > 0 -%}
-            {%- do dbt_delta._refuse_batch(
-                batch,
-                count ~ ' keys of the batch for ' ~ target.name ~ ', unique_key ' ~ settings.unique_key | join(', ')
-                ~ ', ' ~ loss.problem ~ '. Nothing was written.'
-            ) -%}
-        {%- endif -%}
-    {%- endfor -%}
-{%- endmacro %}
-
 {% macro _null_condition(keys) -%}
     {%- set conditions = [] -%}
     {%- for key in keys -%}{%- do conditions.append(dbt_delta._quoted(key) ~ ' is null') -%}{%- endfor -%}
     {{- return('where ' ~ conditions | join(' or ')) -}}
-{%- endmacro %}
-
-{% macro _refuse_keys(target, batch, keys, total, problem, way_out, where='', having='') -%}
-    {%- set list, fields = dbt_delta._quoted_list(keys), [] -%}
-    {%- for key in keys -%}{%- do fields.append({'name': key, 'value': dbt_delta._quoted(key)}) -%}{%- endfor -%}
-    {%- set rows = run_query(
-        'select ' ~ dbt_delta._shown_json(fields, dbt_delta._masked_here()) ~ ' as key, count(*) as row_count from '
-        ~ batch.from ~ ' ' ~ where ~ ' group by ' ~ list ~ ' ' ~ having ~ ' order by ' ~ list ~ ' limit 5'
-    ).rows -%}
-    {%- set examples = [] -%}
-    {%- for row in rows -%}
-        {%- do examples.append(row['key'] ~ ' (' ~ row['row_count'] | int ~ ' rows)') -%}
-    {%- endfor -%}
-    {%- do dbt_delta._refuse_batch(
-        batch,
-        'The batch for ' ~ target.name ~ ' has ' ~ problem ~ ' of unique_key ' ~ keys | join(', ')
-        ~ ': ' ~ total ~ ', the first ' ~ examples | join(', ') ~ '. Nothing was written. ' ~ way_out
-    ) -%}
 {%- endmacro %}

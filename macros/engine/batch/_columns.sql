@@ -1,23 +1,23 @@
 {#
-    Which columns are written, from what, and what must change in the table first; `promised` is none where
-    only columns may change.
+    Which columns are written, from what, and what must change in the table first: the part of a batch that
+    needs no look at its rows (see _batch.sql). `promised` is none where only columns may change.
 #}
-{% macro _plan_columns(batch, source_columns, target, settings, promised, sql) -%}
+{% macro _planned(source_columns, table, settings, promised, sql) -%}
     {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
     {%- do dbt_delta._check_contract(written, sql) -%}
     {%- set changes = dbt_delta._schema_changes(
-        written, target, settings, promised or {'properties': {}, 'checks': {}, 'follows_checks': false}
+        written, table, settings, promised or {'properties': {}, 'checks': {}, 'follows_checks': false}
     ) -%}
-    {%- set after = dbt_delta._columns_after(written, target.columns, settings.on_schema_change) -%}
+    {%- set after = dbt_delta._columns_after(written, table.columns, settings.on_schema_change) -%}
     {%- set columns = [] -%}
-    {%- set partitions = target.partitions | map('lower') | list -%}
+    {%- set partitions = table.partitions | map('lower') | list -%}
     {%- set evolves = settings.strategy == 'merge' and settings.schema_evolution -%}
     {%- for source in written -%}
         {%- set column = dbt_delta._column(after, source.name) -%}
         {%- if evolves -%}
             {#- The MERGE itself brings new columns and fields into the table. -#}
             {%- set column = {
-                'name': (column or source).name, 'type': dbt_delta._evolved_type(source, target),
+                'name': (column or source).name, 'type': dbt_delta._evolved_type(source, table),
             } -%}
         {%- endif -%}
         {%- if column is not none -%}
@@ -25,22 +25,22 @@
                 'name': column.name, 'type': column.type,
                 'source': source.name, 'source_type': source.type,
                 'is_partition': column.name | lower in partitions,
-                'is_new': evolves and dbt_delta._column(target.columns, source.name) is none,
+                'is_new': evolves and dbt_delta._column(table.columns, source.name) is none,
             }) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if not columns -%}
         {%- do dbt_delta._refuse(
-            'The model gives none of the columns of ' ~ target.name ~ ', which are '
-            ~ target.columns | map(attribute='name') | join(', ') ~ '. Its own are '
+            'The model gives none of the columns of ' ~ table.name ~ ', which are '
+            ~ table.columns | map(attribute='name') | join(', ') ~ '. Its own are '
             ~ source_columns | map(attribute='name') | join(', ') ~ '. Nothing was written.'
         ) -%}
     {%- endif -%}
-    {%- do dbt_delta._check_layout_columns(target, columns, settings) -%}
+    {%- do dbt_delta._check_layout_columns(table, columns, settings) -%}
     {%- for name in settings.exclude_columns if settings.strategy == 'merge'
-        and dbt_delta._column(source_columns, name) is none and dbt_delta._column(target.columns, name) is none -%}
+        and dbt_delta._column(source_columns, name) is none and dbt_delta._column(table.columns, name) is none -%}
         {%- do dbt_delta._refuse(
-            "merge_exclude_columns names '" ~ name ~ "', which neither the model nor " ~ target.name
+            "merge_exclude_columns names '" ~ name ~ "', which neither the model nor " ~ table.name
             ~ ' has. The columns of the model are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
         ) -%}
     {%- endfor -%}
@@ -52,16 +52,15 @@
             ~ ' names. Its columns are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
         ) -%}
     {%- endfor -%}
-    {%- do batch.update({
-        'source_columns': source_columns, 'columns': columns,
-        'target_columns': after, 'changes': changes,
-    }) -%}
+    {{- return({
+        'source_columns': source_columns, 'columns': columns, 'target_columns': after, 'changes': changes,
+    }) -}}
 {%- endmacro %}
 
 {# The type of a column after a MERGE that evolves the schema: plain types stay, unless they may be widened. #}
-{% macro _evolved_type(source, target) -%}
-    {%- set found = dbt_delta._column(target.columns, source.name) -%}
-    {%- set widens = dbt_delta._has_property(target.properties, 'delta.enableTypeWidening', true) -%}
+{% macro _evolved_type(source, table) -%}
+    {%- set found = dbt_delta._column(table.columns, source.name) -%}
+    {%- set widens = dbt_delta._has_property(table.properties, 'delta.enableTypeWidening', true) -%}
     {{- return(
         found.type if found is not none and dbt_delta._type_kind(found.type) == 'atomic'
             and not (widens and dbt_delta._widens(found.type, source.type))
@@ -70,21 +69,21 @@
 {%- endmacro %}
 
 {# Refuses a batch without a column that says where its rows belong, or which rows they replace. #}
-{% macro _check_layout_columns(target, columns, settings) -%}
+{% macro _check_layout_columns(table, columns, settings) -%}
     {%- set fate = 'new rows would go to the partition of NULL' -%}
-    {%- set needed = [] if settings.skip_not_matched else target.partitions -%}
-    {%- if settings.strategy == 'insert_overwrite' and target.clustering -%}
+    {%- set needed = [] if settings.skip_not_matched else table.partitions -%}
+    {%- if settings.strategy == 'insert_overwrite' and table.clustering -%}
         {%- set fate = 'its values say which rows are replaced' -%}
-        {%- set needed = target.clustering -%}
+        {%- set needed = table.clustering -%}
     {%- endif -%}
     {%- for name in needed -%}
-        {%- set steps = [name] if dbt_delta._column(target.columns, name) is not none else name.split('.') -%}
-        {%- set held = dbt_delta._column(target.columns, steps[0]) or {} -%}
+        {%- set steps = [name] if dbt_delta._column(table.columns, name) is not none else name.split('.') -%}
+        {%- set held = dbt_delta._column(table.columns, steps[0]) or {} -%}
         {%- if dbt_delta._exact_path(columns, steps) is none
             and not held.get('default') and not held.get('is_generated') -%}
             {%- do dbt_delta._refuse(
-                "The model gives no column '" ~ name ~ "', by which " ~ target.name ~ ' is '
-                ~ ('clustered' if target.clustering else 'partitioned') ~ ': ' ~ fate
+                "The model gives no column '" ~ name ~ "', by which " ~ table.name ~ ' is '
+                ~ ('clustered' if table.clustering else 'partitioned') ~ ': ' ~ fate
                 ~ '. Nothing was changed. Give the column, or rebuild with --full-refresh.'
             ) -%}
         {%- endif -%}
@@ -140,27 +139,4 @@ from {{ batch.from }}
         {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
     {%- endfor -%}
     {{- return(values) -}}
-{%- endmacro %}
-
-{#
-    Refuses to write NULL for a column that is an identity, or that may be computed by Delta or have a DEFAULT,
-    where Spark does not tell. Writers before version 4 computed none.
-#}
-{% macro _check_defaults(target, batch) -%}
-    {%- set computing = ['legacy'] if '4' <= target.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
-    {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
-        if dbt_delta._has_property(target.properties, 'delta.feature.' ~ feature, 'supported') -%}
-        {%- do computing.append(feature) -%}
-    {%- endfor -%}
-    {%- for column in target.columns if dbt_delta._column(batch.columns, column.name) is none -%}
-        {%- set is_identity = column.get('is_generated') and not column.get('generation') -%}
-        {%- if is_identity or (computing and column.default is not defined) -%}
-            {%- do dbt_delta._refuse_batch(
-                batch,
-                'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
-                    else 'may have a DEFAULT or be computed') ~ ' in ' ~ target.name
-                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
-            ) -%}
-        {%- endif -%}
-    {%- endfor -%}
 {%- endmacro %}

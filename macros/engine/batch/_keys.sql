@@ -1,19 +1,19 @@
 {# A key as the table has it: a column, else the path of a field by which it is clustered. #}
-{% macro _key(target, key) -%}
-    {%- set is_column = dbt_delta._column(target.columns, key) is not none -%}
+{% macro _key(table, key) -%}
+    {%- set is_column = dbt_delta._column(table.columns, key) is not none -%}
     {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
 {%- endmacro %}
 
 {# A key, a column or the path of a field, of a row of the batch as the table stores it. #}
-{% macro _key_of_batch(target, batch, key, alias) -%}
+{% macro _key_of_batch(table, batch, key, alias) -%}
     {%- set column = dbt_delta._column(batch.columns, key) -%}
     {{- return(
-        alias ~ '.' ~ dbt_delta._key(target, key) if column is none else dbt_delta._stored(column, alias)
+        alias ~ '.' ~ dbt_delta._key(table, key) if column is none else dbt_delta._stored(column, alias)
     ) -}}
 {%- endmacro %}
 
 {#
-    A row of the target and one of the source have one key; NULL is a key like any other. A key of another type
+    A row of the table and one of the batch have one key; NULL is a key like any other. A key of another type
     is compared as it is stored: as the wider of both, two keys of the table may be one, and Spark compares
     structs by position.
 #}

@@ -3,11 +3,11 @@
     its partner's place, which `NULL <=> NULL` does; with deletion vectors it then fails
     ("did not match any merge clause") where no clause takes such a row. A marker in the source,
     __dbt_matchable, makes the condition false there. Of a row of the batch with a NULL key it must
-    say whether the target has that key: 'nulls'; a row of the target without partner needs no
+    say whether the table has that key: 'nulls'; a row of the table without partner needs no
     more than a constant: 'present'. None where no clause has a condition.
 #}
-{% macro _marker(target, batch, settings) -%}
-    {%- if not dbt_delta._has_property(target.properties, 'delta.enableDeletionVectors', true) -%}
+{% macro _marker(table, batch, settings) -%}
+    {%- if not dbt_delta._has_property(table.properties, 'delta.enableDeletionVectors', true) -%}
         {{- return(none) -}}
     {%- elif batch.null_rows != 0 and (settings.strategy != 'merge' or settings.not_matched_condition) -%}
         {{- return('nulls') -}}
@@ -16,14 +16,14 @@
 {%- endmacro %}
 
 {# What a batch is read from, with the marker. #}
-{% macro _marked(target, batch, from, keys, marker) -%}
+{% macro _marked(table, batch, from, keys, marker) -%}
     {%- if not marker or not keys -%}{{- return(from) -}}{%- endif -%}
     {%- set names, is_null, same, has = [], [], [], [] -%}
     {%- for name in keys -%}
-        {%- set key = dbt_delta._key(target, name) -%}
+        {%- set key = dbt_delta._key(table, name) -%}
         {%- do names.append(key ~ ' as key_' ~ loop.index) -%}
         {%- do is_null.append(key ~ ' is null') -%}
-        {%- do same.append(dbt_delta._key_of_batch(target, batch, name, 'batch') ~ ' <=> found.key_' ~ loop.index) -%}
+        {%- do same.append(dbt_delta._key_of_batch(table, batch, name, 'batch') ~ ' <=> found.key_' ~ loop.index) -%}
         {%- do has.append('batch.' ~ key ~ ' is not null') -%}
     {%- endfor -%}
 (
@@ -37,7 +37,7 @@
     from {{ from }} as batch
     left join (
         select distinct {{ names | join(', ') }}, true as is_found
-        from {{ target.name }}
+        from {{ table.name }}
         where {{ is_null | join(' or ') }}
     ) as found
         on {{ same | join(' and ') }}

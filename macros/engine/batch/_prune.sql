@@ -1,8 +1,8 @@
 {#
-    Key columns of the target by which files can be skipped. Their values are in the statement, and so in dbt's
+    Key columns of the table by which files can be skipped. Their values are in the statement, and so in dbt's
     log: those that must not be shown are left out unless they are asked for.
 #}
-{% macro _bounded_keys(target, settings) -%}
+{% macro _bounded_keys(table, settings) -%}
     {%- set bounded = [] -%}
     {%- set prune = settings.prune -%}
     {%- if prune == 'off' or settings.by_source_action
@@ -11,16 +11,16 @@
     {%- endif -%}
     {%- set masked = dbt_delta._masked_here() if prune is string else [] -%}
     {%- for key in settings.unique_key -%}
-        {%- set column = dbt_delta._column(target.columns, key) -%}
+        {%- set column = dbt_delta._column(table.columns, key) -%}
         {%- if column is none -%}
             {%- do dbt_delta._refuse(
-                "unique_key '" ~ key ~ "' is not a column of " ~ target.name ~ '. Its columns are '
-                ~ target.columns | map(attribute='name') | join(', ') ~ '.'
+                "unique_key '" ~ key ~ "' is not a column of " ~ table.name ~ '. Its columns are '
+                ~ table.columns | map(attribute='name') | join(', ') ~ '.'
             ) -%}
         {%- endif -%}
         {%- if (prune is string or key | lower in prune | map('lower') | list)
             and dbt_delta._is_bounded(column) and not dbt_delta._is_masked(key, masked) -%}
-            {%- do bounded.append(dbt_delta._bounded_key(target, column, dbt_delta._quoted(key))) -%}
+            {%- do bounded.append(dbt_delta._bounded_key(table, column, dbt_delta._quoted(key))) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(bounded) -}}
@@ -36,12 +36,12 @@
 {%- endmacro %}
 
 {# A column of the target, and by what name the batch has it. #}
-{% macro _bounded_key(target, column, name) -%}
+{% macro _bounded_key(table, column, name) -%}
     {{- return({
         'name': column.name,
         'type': column.type,
         'expression': 'unix_micros(try_cast(' ~ name ~ ' as timestamp))' if column.type == 'timestamp' else name,
-        'is_partition': column.name in target.partitions and column.type != 'timestamp',
+        'is_partition': column.name in table.partitions and column.type != 'timestamp',
     }) -}}
 {%- endmacro %}
 
@@ -117,7 +117,7 @@
     The values to insert; of a batch that is a view, keys are checked against the bounds found
     before. A row that came in between might have a match that the bounds hide.
 #}
-{% macro _guarded(values, names, target, batch, settings, alias) -%}
+{% macro _guarded(values, names, table, batch, settings, alias) -%}
     {%- if batch.staging is not none -%}{{- return(values) -}}{%- endif -%}
     {%- set guarded = [] -%}
     {%- for value in values -%}
@@ -126,7 +126,7 @@
         {%- for bound in batch.bounds if dbt_delta._quoted(bound.name) == name -%}
             {%- set guard.value = 'if(' ~ dbt_delta._bound(bound, value) ~ ', ' ~ value ~ ', raise_error('
                 ~ dbt_delta._literal(
-                    'The source of ' ~ target.name ~ ' changed while it was merged; nothing was written. '
+                    'The source of ' ~ table.name ~ ' changed while it was merged; nothing was written. '
                     ~ "Run the model again, or set stage: table."
                 ) ~ '))' -%}
         {%- endfor -%}

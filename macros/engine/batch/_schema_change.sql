@@ -2,14 +2,14 @@
     The changes that on_schema_change makes of a difference between the model's columns and the
     table's, or a refusal before any of them; get_alter_columns_sql gives their statements.
 #}
-{% macro _schema_changes(source_columns, target, settings, layout) -%}
+{% macro _schema_changes(source_columns, table, settings, layout) -%}
     {%- set mode = settings.on_schema_change -%}
-    {%- set changes = dbt_delta._column_changes(source_columns, target.columns) -%}
+    {%- set changes = dbt_delta._column_changes(source_columns, table.columns) -%}
     {%- if mode == 'ignore' or not changes -%}{{- return([]) -}}{%- endif -%}
     {%- if mode == 'fail' -%}
         {%- do dbt_delta._refuse(
             'The source and target schemas on this incremental model are out of sync! '
-            ~ 'on_schema_change is fail and ' ~ target.name ~ ' would need: '
+            ~ 'on_schema_change is fail and ' ~ table.name ~ ' would need: '
             ~ dbt_delta._described_changes(changes)
             ~ '. Nothing was changed. Use on_schema_change append_new_columns or sync_all_columns, '
             ~ 'or rebuild with --full-refresh.'
@@ -22,10 +22,10 @@
             {%- do wanted.append(change) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- do dbt_delta._refuse_impossible(wanted, target, layout) -%}
+    {%- do dbt_delta._refuse_impossible(wanted, table, layout) -%}
     {#- A column that is dropped after the write gets no value by it. Unless Spark says so, it may need one. -#}
     {%- for change in wanted | list if change.kind == 'drop' and change.path | length == 1
-        and not dbt_delta._column(target.columns, change.path[0]).get('nullable', false) -%}
+        and not dbt_delta._column(table.columns, change.path[0]).get('nullable', false) -%}
         {%- do wanted.append({'kind': 'release', 'path': change.path}) -%}
     {%- endfor -%}
     {{- return(wanted) -}}
@@ -45,27 +45,27 @@
 {%- endmacro %}
 
 {# What Delta would refuse after other changes were made, all of it, each with the property that allows it. #}
-{% macro _refuse_impossible(changes, target, layout) -%}
-    {%- set mapped = dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'name')
-        or dbt_delta._will_have(target, layout, 'delta.columnMapping.mode', 'id') -%}
-    {%- set widening = dbt_delta._will_have(target, layout, 'delta.enableTypeWidening', true) -%}
+{% macro _refuse_impossible(changes, table, layout) -%}
+    {%- set mapped = dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'name')
+        or dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'id') -%}
+    {%- set widening = dbt_delta._will_have(table, layout, 'delta.enableTypeWidening', true) -%}
     {%- set texts, feed_names = [], ('_change_type', '_commit_version', '_commit_timestamp') -%}
     {%- for change in changes -%}
-        {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, target, layout) -%}
+        {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, table, layout) -%}
         {%- set problem, way_out = none, none -%}
-        {%- if change.kind == 'drop' and dbt_delta._holds_any(change.path, target.partitions + target.clustering) -%}
+        {%- if change.kind == 'drop' and dbt_delta._holds_any(change.path, table.partitions + table.clustering) -%}
             {%- set problem = 'the table is partitioned or clustered by it' -%}
             {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and not mapped -%}
             {%- set problem = 'Delta drops columns only with column mapping' -%}
             {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
                 ~ 'keep the column, or rebuild with --full-refresh.' -%}
-        {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, target, layout) -%}
+        {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, table, layout) -%}
             {%- set problem = 'CHECK constraint '
-                ~ dbt_delta._constraints_on(change.path, target, layout) | join(', ') ~ ' needs it' -%}
+                ~ dbt_delta._constraints_on(change.path, table, layout) | join(', ') ~ ' needs it' -%}
             {%- set way_out = 'Remove the constraint, or keep the column.' -%}
-        {%- elif change.kind == 'drop' and dbt_delta._generated_from(change.path, target) -%}
-            {%- set problem = 'generated column ' ~ dbt_delta._generated_from(change.path, target) | join(', ') ~ ' needs it' -%}
+        {%- elif change.kind == 'drop' and dbt_delta._generated_from(change.path, table) -%}
+            {%- set problem = 'generated column ' ~ dbt_delta._generated_from(change.path, table) | join(', ') ~ ' needs it' -%}
             {%- set way_out = 'Drop the generated column, or keep this one.' -%}
         {%- elif feature is not none -%}
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
@@ -75,7 +75,7 @@
             {%- set problem = 'Delta takes a name with a blank or one of ,;{}()= only with column mapping' -%}
             {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, or rename the column." -%}
         {%- elif change.kind == 'add' and change.path | length == 1 and change.path[0] | lower in feed_names
-            and dbt_delta._will_have(target, layout, 'delta.enableChangeDataFeed', true) -%}
+            and dbt_delta._will_have(table, layout, 'delta.enableChangeDataFeed', true) -%}
             {%- set problem, way_out = 'it is a name of the change feed', 'Rename the column.' -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
             {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
@@ -89,7 +89,7 @@
         {%- endif -%}
         {%- if problem is not none -%}
             {%- do texts.append(
-                dbt_delta._described_changes([change]) ~ ' of ' ~ target.name ~ ': ' ~ problem
+                dbt_delta._described_changes([change]) ~ ' of ' ~ table.name ~ ': ' ~ problem
                 ~ '. Nothing was changed. ' ~ way_out
             ) -%}
         {%- endif -%}
@@ -98,10 +98,10 @@
 {%- endmacro %}
 
 {# The table feature that a type needs and that the table will not have; Delta switches none on. #}
-{% macro _missing_feature(type, target, layout) -%}
+{% macro _missing_feature(type, table, layout) -%}
     {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
         if modules.re.search('\\b' ~ name ~ '\\b', modules.re.sub('`(?:[^`]|``)*`', '', type))
-        and not dbt_delta._will_have(target, layout, 'delta.feature.' ~ feature, 'supported') -%}
+        and not dbt_delta._will_have(table, layout, 'delta.feature.' ~ feature, 'supported') -%}
         {{- return(feature) -}}
     {%- endfor -%}
     {{- return(none) -}}
@@ -115,11 +115,11 @@
 {%- endmacro %}
 
 {# The names of constraints that the table will have and that name a column, or may: Spark redacts some. #}
-{% macro _constraints_on(path, target, layout) -%}
+{% macro _constraints_on(path, table, layout) -%}
     {%- set checks = dict(layout.checks) -%}
-    {%- for name in dbt_delta._constraint_names(target.properties)
-        if name not in dbt_delta._surplus_checks(target, layout) -%}
-        {%- do checks.setdefault(name, target.properties['delta.constraints.' ~ name]) -%}
+    {%- for name in dbt_delta._constraint_names(table.properties)
+        if name not in dbt_delta._surplus_checks(table, layout) -%}
+        {%- do checks.setdefault(name, table.properties['delta.constraints.' ~ name]) -%}
     {%- endfor -%}
     {%- set names = [] -%}
     {%- for name, expression in checks.items()
@@ -130,19 +130,19 @@
 {%- endmacro %}
 
 {# The names of columns that Delta computes from a column, where the session tells. #}
-{% macro _generated_from(path, target) -%}
+{% macro _generated_from(path, table) -%}
     {%- set names = [] -%}
-    {%- for column in target.columns
+    {%- for column in table.columns
         if column.get('generation') and dbt_delta._mentions(column.generation, path) -%}
         {%- do names.append(column.name) -%}
     {%- endfor -%}
     {{- return(names) -}}
 {%- endmacro %}
 
-{% macro _will_have(target, layout, key, value) -%}
+{% macro _will_have(table, layout, key, value) -%}
     {{- return(
         dbt_delta._plain(layout.properties[key]) == dbt_delta._plain(value) if key in layout.properties
-        else dbt_delta._has_property(target.properties, key, value)
+        else dbt_delta._has_property(table.properties, key, value)
     ) -}}
 {%- endmacro %}
 

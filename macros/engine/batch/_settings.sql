@@ -1,74 +1,60 @@
 {# The model's incremental configuration, read once and checked before anything runs. #}
 {% macro _incremental_settings() -%}
+    {#- dbt documents a list, which limits the rows that are deleted; a text is dbt-databricks' form,
+        which limits the batch as well. Only delete+insert tells them apart. -#}
+    {%- set given, predicates = config.get('predicates') or config.get('incremental_predicates') or [], [] -%}
+    {%- for predicate in ([given] if given is string else given) -%}
+        {%- do predicates.append(dbt_delta._condition(predicate)) -%}
+    {%- endfor -%}
+    {%- set order, prune = config.get('duplicate_keys_order_by'), config.get('merge_prune', 'auto') -%}
     {%- set settings = {
         'strategy': config.get('incremental_strategy') or 'merge',
         'unique_key': dbt_delta._names(config.get('unique_key')),
-        'predicates': config.get('predicates') or config.get('incremental_predicates') or [],
+        'predicates': predicates | select | list,
+        'predicates_limit_batch': given is string,
         'on_schema_change': config.get('on_schema_change') or 'ignore',
         'source_alias': config.get('source_alias') or 'DBT_INTERNAL_SOURCE',
         'target_alias': config.get('target_alias') or 'DBT_INTERNAL_DEST',
         'update_columns': dbt_delta._names(config.get('merge_update_columns')),
         'exclude_columns': dbt_delta._names(config.get('merge_exclude_columns')),
-        'matched_condition': config.get('matched_condition'),
-        'not_matched_condition': config.get('not_matched_condition'),
-        'delete_condition': config.get('matched_delete_condition'),
+        'matched_condition': dbt_delta._condition(config.get('matched_condition')),
+        'delete_condition': dbt_delta._condition(config.get('matched_delete_condition')),
         'control_columns': dbt_delta._names(config.get('merge_control_columns')),
-        'by_source_action': config.get('not_matched_by_source_action'),
-        'by_source_condition': config.get('not_matched_by_source_condition'),
+        'by_source_action': dbt_delta._condition(config.get('not_matched_by_source_action')),
+        'by_source_condition': dbt_delta._condition(config.get('not_matched_by_source_condition')),
         'skip_matched': dbt_delta._flag('skip_matched_step'),
         'skip_not_matched': dbt_delta._flag('skip_not_matched_step'),
         'schema_evolution': dbt_delta._flag('merge_with_schema_evolution'),
         'skip_unchanged': dbt_delta._flag('merge_skip_unchanged'),
-        'prune': config.get('merge_prune', 'auto'),
+        'prune': [prune] if prune is string and prune not in ('auto', 'off') else prune,
         'stage': config.get('stage', 'auto'),
         'null_keys': config.get('null_keys', 'match'),
         'duplicate_keys': config.get('duplicate_keys'),
-        'duplicate_keys_order_by': config.get('duplicate_keys_order_by'),
+        'duplicate_keys_order_by': order if order is string or not order else order | join(', '),
     } -%}
-    {#- dbt documents a list, which limits the rows that are deleted; a text is dbt-databricks' form,
-        which limits the batch as well. Only delete+insert tells them apart. -#}
-    {%- set as_text = settings.predicates is string -%}
-    {%- do settings.update({
-        'predicates': [settings.predicates] if as_text else settings.predicates,
-        'predicates_limit_batch': as_text,
-    }) -%}
-    {%- for name in (
-        'matched_condition', 'not_matched_condition', 'delete_condition', 'by_source_condition', 'by_source_action'
-    ) if settings[name] is not none -%}
-        {%- do settings.update({name: dbt_delta._inner_sql(settings[name] | string).strip()}) -%}
-    {%- endfor -%}
-    {%- set predicates = [] -%}
-    {%- for predicate in settings.predicates -%}
-        {%- do predicates.append(dbt_delta._inner_sql(predicate | string).strip()) -%}
-    {%- endfor -%}
-    {%- do settings.update({'predicates': predicates | select | list}) -%}
-    {%- if settings.duplicate_keys_order_by and settings.duplicate_keys_order_by is not string -%}
-        {%- do settings.update({'duplicate_keys_order_by': settings.duplicate_keys_order_by | join(', ')}) -%}
-    {%- endif -%}
-    {%- do dbt_delta._validate(settings) -%}
-    {%- set deletes = settings.delete_condition -%}
-    {%- set given = settings.not_matched_condition -%}
-    {%- if deletes and dbt_delta._mentions(deletes, [settings.target_alias]) -%}
-        {%- if not given and not settings.skip_not_matched -%}
-            {%- do dbt_delta._refuse(
-                'matched_delete_condition names ' ~ settings.target_alias ~ ', so that it does not say which rows without '
-                ~ 'a match are to be inserted. Say it in not_matched_condition, or set skip_not_matched_step.'
-            ) -%}
-        {%- endif -%}
-    {%- elif deletes -%}
-        {#- What deletes a row that is not there inserts none. -#}
-        {%- do settings.update({
-            'not_matched_condition': ('(' ~ given ~ ') and ' if given else '') ~ '(' ~ deletes ~ ') is not true',
-        }) -%}
-    {%- endif -%}
-    {{- return(settings) -}}
+    {%- set inserted = dbt_delta._condition(config.get('not_matched_condition')) -%}
+    {%- do dbt_delta._validate(settings, inserted) -%}
+    {{- return(dict(
+        settings, not_matched_condition=dbt_delta._insert_condition(inserted, settings.delete_condition, settings)
+    )) -}}
+{%- endmacro %}
+
+{# A condition of the configuration without comments and blanks around it, or none. #}
+{% macro _condition(given) -%}
+    {{- return(dbt_delta._inner_sql(given | string).strip() if given is not none else none) -}}
+{%- endmacro %}
+
+{# Which rows without a match are inserted: what deletes a row that is not there inserts none. #}
+{% macro _insert_condition(given, deletes, settings) -%}
+    {%- if not deletes or dbt_delta._mentions(deletes, [settings.target_alias]) -%}{{- return(given) -}}{%- endif -%}
+    {{- return(('(' ~ given ~ ') and ' if given else '') ~ '(' ~ deletes ~ ') is not true') -}}
 {%- endmacro %}
 
 {% macro _strategies() -%}
     {{- return(['append', 'merge', 'insert_overwrite', 'replace_where', 'delete+insert', 'microbatch']) -}}
 {%- endmacro %}
 
-{% macro _validate(settings) -%}
+{% macro _validate(settings, inserted) -%}
     {%- set strategies = dbt_delta._strategies() -%}
     {%- set custom = 'get_incremental_' ~ (settings.strategy | replace('+', '_')) ~ '_sql' -%}
     {%- if settings.strategy not in strategies and context.get(custom) is none -%}
@@ -89,7 +75,7 @@
     {%- endfor -%}
     {%- do dbt_delta._validate_keys(settings) -%}
     {%- if settings.strategy == 'merge' -%}
-        {%- do dbt_delta._validate_merge(settings) -%}
+        {%- do dbt_delta._validate_merge(settings, inserted) -%}
     {%- elif settings.delete_condition or settings.control_columns -%}
         {%- do dbt_delta._refuse(
             'matched_delete_condition and merge_control_columns are for incremental_strategy merge. It is '
@@ -118,9 +104,6 @@
     {%- elif (settings.duplicate_keys or settings.null_keys == 'error') and not settings.unique_key -%}
         {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key; it is not set.') -%}
     {%- endif -%}
-    {%- if settings.prune is string and settings.prune not in ('auto', 'off') -%}
-        {%- do settings.update({'prune': [settings.prune]}) -%}
-    {%- endif -%}
     {%- set keys = settings.unique_key | map('lower') | list -%}
     {%- for column in ([] if settings.prune is string else settings.prune) if column | lower not in keys -%}
         {%- do dbt_delta._refuse(
@@ -130,7 +113,7 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{% macro _validate_merge(settings) -%}
+{% macro _validate_merge(settings, inserted) -%}
     {%- set action = settings.by_source_action -%}
     {%- if settings.delete_condition and not settings.unique_key -%}
         {%- do dbt_delta._refuse('matched_delete_condition needs unique_key: by it the rows to delete are found.') -%}
@@ -147,46 +130,11 @@
         {%- do dbt_delta._refuse(
             'skip_matched_step and skip_not_matched_step together leave the merge nothing to do. Remove one.'
         ) -%}
-    {%- endif -%}
-{%- endmacro %}
-
-{#
-    Differences between configuration and table that only a rebuild can settle; and what dbt refuses
-    of a merge, but not of the first build.
-#}
-{% macro _validate_target(target, settings, layout) -%}
-    {%- if target.provider != 'delta' -%}
-        {%- do dbt_delta._drop_python_batch() -%}
+    {%- elif settings.delete_condition and not inserted and not settings.skip_not_matched
+        and dbt_delta._mentions(settings.delete_condition, [settings.target_alias]) -%}
         {%- do dbt_delta._refuse(
-            target.name ~ ' is a ' ~ target.provider ~ ' table, and the model makes a Delta table: the rows of this run '
-            ~ 'would take the place of all. Nothing was changed. Rebuild it with --full-refresh'
-            ~ (', or keep its rows: dbt run-operation convert_to_delta --args ' ~ "'{source: "
-                ~ dbt_delta._bare(target.relation) ~ "}'" if target.provider == 'parquet' else '') ~ '.'
-        ) -%}
-    {%- endif -%}
-    {%- if settings.strategy in ('merge', 'delete+insert') or (
-        settings.strategy == 'insert_overwrite' and target.clustering
-    ) -%}
-        {%- for column in target.columns if (column.get('declared') or '').startswith('char(') -%}
-            {%- do dbt_delta._refuse(
-                'Column ' ~ column.name ~ ' of ' ~ target.name ~ ' is ' ~ column.declared ~ ': Delta cannot MERGE into a '
-                ~ 'table that has such a column. Nothing was changed. Rebuild it with --full-refresh, which makes it a '
-                ~ 'string, or use a strategy without MERGE: append or replace_where.'
-            ) -%}
-        {%- endfor -%}
-    {%- endif -%}
-    {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
-        {%- do dbt_delta._refuse(
-            'Model cannot specify merge_update_columns and merge_exclude_columns. '
-            ~ 'Please update model to use only one config'
-        ) -%}
-    {%- endif -%}
-    {%- if settings.strategy == 'insert_overwrite'
-        and layout.partitions | map('lower') | list != target.partitions | map('lower') | list -%}
-        {%- do dbt_delta._refuse(
-            'partition_by is ' ~ layout.partitions ~ ' and ' ~ target.name ~ ' is partitioned by '
-            ~ target.partitions ~ ': insert_overwrite would replace other rows than meant. '
-            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
+            'matched_delete_condition names ' ~ settings.target_alias ~ ', so that it does not say which rows without '
+            ~ 'a match are to be inserted. Say it in not_matched_condition, or set skip_not_matched_step.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -1,11 +1,11 @@
 {# The batch's window as conditions on the target, with literals by which Delta can skip files. #}
-{% macro _window(target) -%}
+{% macro _window(table) -%}
     {%- set name = dbt_delta._names(config.get('event_time'))[0] -%}
-    {%- set column = dbt_delta._column(target.columns, name) -%}
+    {%- set column = dbt_delta._column(table.columns, name) -%}
     {%- if column is none -%}
         {%- do dbt_delta._refuse(
-            'event_time ' ~ name ~ ' is not a column of ' ~ target.name ~ '. Its columns are '
-            ~ target.columns | map(attribute='name') | join(', ') ~ '.'
+            'event_time ' ~ name ~ ' is not a column of ' ~ table.name ~ '. Its columns are '
+            ~ table.columns | map(attribute='name') | join(', ') ~ '.'
         ) -%}
     {%- endif -%}
     {%- set conditions = [] -%}

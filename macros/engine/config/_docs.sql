@@ -11,12 +11,12 @@
     }) -}}
 {%- endmacro %}
 
-{# Leaves the comments of columns that are there; dbt warns of the others. #}
+{# What is promised, with the comments of columns that are there; dbt warns of the others. #}
 {% macro _fit_comments(promises, names) -%}
-    {%- if not promises.column_comments -%}{{- return(none) -}}{%- endif -%}
+    {%- if not promises.column_comments -%}{{- return(promises) -}}{%- endif -%}
     {%- set fitting = {} -%}
     {%- for name in validate_doc_columns(this, model.columns, names) -%}
         {%- do fitting.update({name: promises.column_comments[name]}) -%}
     {%- endfor -%}
-    {%- do promises.update({'column_comments': fitting}) -%}
+    {{- return(dict(promises, column_comments=fitting)) -}}
 {%- endmacro %}

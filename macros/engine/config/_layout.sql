@@ -22,8 +22,14 @@
             ~ ' exclude each other. Remove one.'
         ) -%}
     {%- endif -%}
-    {%- set format = dbt_delta._format() -%}
-    {%- set layout = dict(
+    {%- set format, checks = dbt_delta._format(), dbt_delta._checks() -%}
+    {%- if checks and format != 'delta' -%}
+        {%- do exceptions.warn(
+            'Constraints ' ~ checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
+            ~ ' are not enforced: file_format ' ~ format ~ ' cannot. Use delta.'
+        ) -%}
+    {%- endif -%}
+    {{- return(dict(
         dbt_delta._docs(),
         format=format,
         partitions=partitions,
@@ -32,18 +38,10 @@
         location=dbt_delta._location(relation),
         properties=dbt_delta._properties(format),
         defaults={},
-        checks=dbt_delta._checks(),
+        checks=checks if format == 'delta' else {},
         follows_checks=dbt_delta._has_constraints(),
         options=config.get('options') or {},
-    ) -%}
-    {%- if layout.checks and format != 'delta' -%}
-        {%- do exceptions.warn(
-            'Constraints ' ~ layout.checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
-            ~ ' are not enforced: file_format ' ~ format ~ ' cannot. Use delta.'
-        ) -%}
-        {%- do layout.update({'checks': {}}) -%}
-    {%- endif -%}
-    {{- return(layout) -}}
+    )) -}}
 {%- endmacro %}
 
 {% macro _format() -%}
@@ -71,8 +69,12 @@
     ) -}}
 {%- endmacro %}
 
-{# CREATE TABLE AS finds the columns of the layout by their exact names only: those of the SELECT. #}
+{#
+    The layout with the columns' own spelling: CREATE TABLE AS finds partitions and clustering by exact
+    names only.
+#}
 {% macro _name_layout(layout, columns) -%}
+    {%- set named = {} -%}
     {%- for config_name, part in {'partition_by': 'partitions', 'liquid_clustered_by': 'clustering'}.items() -%}
         {%- set names = [] -%}
         {%- for name in layout[part] -%}
@@ -85,8 +87,9 @@
             {%- endif -%}
             {%- do names.append(found) -%}
         {%- endfor -%}
-        {%- do layout.update({part: names}) -%}
+        {%- do named.update({part: names}) -%}
     {%- endfor -%}
+    {{- return(dict(layout, **named)) -}}
 {%- endmacro %}
 
 {# A column's name, or the path of a field, as the columns spell it; none if it is not there. #}

@@ -31,13 +31,6 @@
     {{- return(dbt_delta._lexed(sql) | map(attribute='text') | list) -}}
 {%- endmacro %}
 
-{# The value of a string literal; Spark is asked what its escapes mean. #}
-{% macro _string_value(token) -%}
-    {%- if token[:1] in ('r', 'R') -%}{{- return(token[2:-1]) -}}{%- endif -%}
-    {%- if '\\' in token -%}{{- return(run_query('select ' ~ token ~ ' as value').rows[0]['value']) -}}{%- endif -%}
-    {{- return(token[1:-1] | replace(token[0] * 2, token[0])) -}}
-{%- endmacro %}
-
 {# Whether SQL names a column, or a field in it, by its path; a.b is named by a, a.b and a.b.c. #}
 {% macro _mentions(sql, path) -%}
     {%- set tokens = dbt_delta._tokens(sql) + [''] -%}

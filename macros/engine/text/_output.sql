@@ -1,12 +1,3 @@
-{# How long ago a time of the session's time zone was. #}
-{% macro _age(time) -%}
-    {%- if 'dbt_delta_now' not in graph -%}
-        {%- do graph.update({'dbt_delta_now': run_query('select current_timestamp() as now').rows[0]['now']}) -%}
-    {%- endif -%}
-    {%- set now = graph.dbt_delta_now -%}
-    {{- return(dbt_delta._duration((now.replace(tzinfo=none) - time.replace(tzinfo=none)).total_seconds())) -}}
-{%- endmacro %}
-
 {# Seconds in the largest whole unit. #}
 {% macro _duration(seconds) -%}
     {%- for size, unit in ((86400, 'd'), (3600, 'h'), (60, 'min')) -%}

@@ -1,5 +1,5 @@
 {#
-    A column of the batch with the nested fields that the target has. Fields that the batch lacks are those of
+    A column of the batch with the nested fields that the table has. Fields that the batch lacks are those of
     `kept`, the column of the row that is updated, else NULL. A text that a partition column cannot hold fails.
 #}
 {% macro _value(column, alias=none, kept=none) -%}

@@ -1,16 +1,3 @@
-{# Brings an existing table to its configuration, or refuses before the first change. #}
-{% macro _align(existing, layout, changes=[]) -%}
-    {%- if layout is not none -%}
-        {%- do dbt_delta._check_rows(existing, layout, changes) -%}
-        {%- do dbt_delta._fit_comments(
-            layout, dbt_delta._commented(existing.columns, changes) | map(attribute='name') | list
-        ) -%}
-    {%- endif -%}
-    {%- for statement in dbt_delta.get_align_sql(existing, layout, changes) -%}
-        {%- do run_query(statement) -%}
-    {%- endfor -%}
-{%- endmacro %}
-
 {#
     Statements that bring an existing table to what the configuration promises and the batch's
     columns ask, in an order in which Delta takes them: a constraint or a cluster column goes before
@@ -85,14 +72,6 @@
         {%- endif -%}
     {%- endfor -%}
     {{- return(after) -}}
-{%- endmacro %}
-
-{# What a table that was just built still lacks: the one thing that CREATE TABLE AS cannot say. #}
-{% macro _finish_build(relation, layout) -%}
-    {%- set feed = layout.properties.get('delta.enableChangeDataFeed') -%}
-    {%- if feed is not none and 'delta.enableChangeDataFeed' not in dbt_delta._creation_properties(layout) -%}
-        {%- do run_query(dbt_delta.get_set_properties_sql(relation, {'delta.enableChangeDataFeed': feed})) -%}
-    {%- endif -%}
 {%- endmacro %}
 
 {% macro get_set_properties_sql(relation, properties) -%}

@@ -1,56 +1,3 @@
-{#
-    Builds the model's table from a SELECT, in one commit, whatever stands in its place: a table
-    that can be is replaced by a new version of itself; anything else stays until its successor is
-    whole, and then goes by two renames.
-#}
-{% macro _build_table(relation, sql, existing, layout) -%}
-    {%- set in_place = dbt_delta._is_replaceable(existing, layout) if existing is not none
-        else layout.format == 'delta' and not layout.location and dbt_delta._is_broken_off(relation) -%}
-    {%- set beside = existing is not none and not in_place -%}
-    {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
-    {%- set source = dbt_delta._prepare_source(sql, layout) -%}
-    {%- set create = dbt_delta.get_create_table_sql(successor, source, layout, replace=in_place) -%}
-    {%- set tag = {} -%}
-    {%- if beside -%}
-        {%- do tag.update({'dbt_replaced': 'view' if existing.type == 'view' else existing.provider ~ ' table'}) -%}
-    {%- endif -%}
-    {%- call dbt_delta._tagging(tag) -%}
-        {%- call statement('main') -%}{{ create }}{%- endcall -%}
-    {%- endcall -%}
-    {%- if layout.column_comments -%}
-        {%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}
-    {%- endif -%}
-    {%- if beside -%}
-        {%- do dbt_delta._swap(existing, successor) -%}
-    {%- endif -%}
-    {%- do dbt_delta._optimize_built(layout) -%}
-    {%- do dbt_delta._drop_leftovers(relation) -%}
-    {%- do dbt_delta._finish_build(relation, layout) -%}
-{%- endmacro %}
-
-{#
-    The SELECT that CREATE TABLE AS reads. Columns take their comments from a temporary view, as the
-    statement itself has no place for them. Names what the configuration asks of columns that the
-    SELECT does not give.
-#}
-{% macro _prepare_source(sql, layout) -%}
-    {%- if not (layout.partitions or layout.clustering or layout.checks or layout.column_comments) -%}
-        {{- return(sql) -}}
-    {%- endif -%}
-    {%- set columns = dbt_delta._columns_of(sql, layout.checks) -%}
-    {%- do dbt_delta._name_layout(layout, columns) -%}
-    {%- do dbt_delta._fit_comments(layout, columns | map(attribute='name') | list) -%}
-    {%- if layout.format == 'delta' -%}
-        {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
-    {%- endif -%}
-    {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
-    {%- set view = dbt_delta._documented_view() -%}
-    {%- do run_query(dbt_delta.get_create_view_sql(
-        view, sql, columns, {'column_comments': layout.column_comments}, temporary=true
-    )) -%}
-    {{- return('select * from ' ~ view) -}}
-{%- endmacro %}
-
 {% macro _documented_view() -%}
     {{- return(dbt_delta._quoted(dbt_delta._beside(this, 'tmp').identifier ~ '_documented')) -}}
 {%- endmacro %}
@@ -74,25 +21,4 @@
         and not (was_clustered and layout.partitions)
         and not moves
     ) -}}
-{%- endmacro %}
-
-{#
-    Whether a first build was killed: its files lie where the table belongs, and the catalog does not
-    know of it. Refuses where they are more than that.
-#}
-{% macro _is_broken_off(relation) -%}
-    {%- set path = dbt_delta._folder_of(relation) -%}
-    {%- if path is none -%}{{- return(false) -}}{%- endif -%}
-    {%- set problem = dbt_delta._attempt('select 1 from delta.' ~ dbt_delta._quoted(path) ~ ' limit 0').problem -%}
-    {%- if problem -%}{{- return('[DELTA_TABLE_NOT_FOUND]' in problem) -}}{%- endif -%}
-    {%- set commits = dbt_delta._commits_of('delta.' ~ dbt_delta._quoted(path), limit=2) -%}
-    {%- if commits | length != 1 or commits[0].node != model.unique_id -%}
-        {%- do dbt_delta._refuse(
-            path ~ ' holds a Delta table that the catalog does not know, where ' ~ dbt_delta._named(relation)
-            ~ ' belongs. Nothing was changed. If it is that table, register it: create table '
-            ~ dbt_delta._named(relation) ~ ' using delta location ' ~ dbt_delta._literal(path)
-            ~ '. If not, move the folder away.'
-        ) -%}
-    {%- endif -%}
-    {{- return(true) -}}
 {%- endmacro %}

@@ -23,18 +23,3 @@
         ) -%}
     {%- endif -%}
 {%- endmacro %}
-
-{# The SELECT of a model with an enforced contract: checked, its columns in the contract's order. #}
-{% macro _contracted(sql) -%}
-    {%- if not config.get('contract', {}).enforced -%}{{- return(sql) -}}{%- endif -%}
-    {%- do dbt_delta._check_contract(dbt_delta._columns_of(sql), sql) -%}
-    {#- dbt's own macro quotes a name only where the YAML says so: 2024 is a number then, and a-b a difference. -#}
-    {%- set words = ['true', 'false', 'null', 'not', 'case', 'interval', 'distinct', 'all', 'select', 'from'] -%}
-    {%- set names = [] -%}
-    {%- for column in model.columns.values() -%}
-        {%- set is_plain = not column.get('quote') and column.name | lower not in words
-            and modules.re.fullmatch('[A-Za-z_][A-Za-z0-9_]*', column.name) is not none -%}
-        {%- do names.append(column.name if is_plain else dbt_delta._quoted(column.name)) -%}
-    {%- endfor -%}
-    {{- return('select ' ~ names | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as model_subq') -}}
-{%- endmacro %}

@@ -1,0 +1,18 @@
+{#
+    The batch of an incremental run: what the model's SELECT gives, or a table of it where evaluating it more
+    than once would be expensive.
+      from            what the batch is read from: the SELECT in parentheses, the table or the view
+      staging, view   the table or view behind it, or none
+      source_columns  what the SELECT gives: [{name, type}]
+      columns         what is written: [{name, type, source, source_type, is_partition, is_new}]
+      target_columns  what the table has after this run's schema change
+      changes         that schema change; as from _schema_changes
+      rows, null_rows how many rows there are, and how many with a NULL in their key; none where not counted
+      bounds          between which values the keys lie; as from _found_bounds
+    `plan` is what _planned gives.
+#}
+{% macro _batch(plan, from) -%}
+    {{- return(dict(
+        plan, staging=none, view=none, rows=none, null_rows=none, bounds=[], **{'from': from}
+    )) -}}
+{%- endmacro %}

@@ -1,0 +1,25 @@
+{#
+    A table that is written: what _existing found of it, and `name`, as SQL names it. Where the run follows a
+    layout, a table without partitions is clustered as that says before its rows are written.
+#}
+{% macro _table(existing, layout=none) -%}
+    {{- return(dict(
+        existing,
+        name=dbt_delta._named(existing.relation),
+        clustering=layout.clustering if layout is not none and not existing.partitions else existing.clustering,
+    )) -}}
+{%- endmacro %}
+
+{#
+    Whether a table has a property; keys and values as Delta stores them. A feature is there or not, whatever the
+    word; a table may need newer readers and writers than asked for.
+#}
+{% macro _has_property(properties, key, value) -%}
+    {%- set found, wanted = properties.get(key), dbt_delta._plain(value) -%}
+    {%- if key.startswith('delta.feature.') -%}
+        {{- return(found is not none and wanted | lower in ('supported', 'enabled')) -}}
+    {%- elif key in ('delta.minReaderVersion', 'delta.minWriterVersion') and found is not none -%}
+        {{- return(found | int >= wanted | int) -}}
+    {%- endif -%}
+    {{- return(key == 'delta.ignoreProtocolDefaults' or found == wanted) -}}
+{%- endmacro %}

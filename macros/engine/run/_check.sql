@@ -1,0 +1,128 @@
+{# Refuses a condition of the configuration that Spark cannot read, by the name of its config. #}
+{% macro _check_conditions(table, batch, settings) -%}
+    {%- if adapter.dbt_delta_problem is not defined -%}{{- return(none) -}}{%- endif -%}
+    {%- set of_table, added = table.name ~ dbt_delta._as_dest(settings), [] -%}
+    {%- for change in batch.changes if change.kind == 'add' -%}
+        {%- if change.path | length > 1 -%}{{- return(none) -}}{%- endif -%}
+        {%- do added.append(
+            'cast(null as ' ~ dbt_delta._stored_type(change.type) ~ ') as ' ~ dbt_delta._quoted(change.path[0])
+        ) -%}
+    {%- endfor -%}
+    {%- if added -%}
+        {#- A condition may name what a schema change is about to add. -#}
+        {%- set of_table = '(select *, ' ~ added | join(', ') ~ ' from ' ~ table.name ~ ')'
+            ~ dbt_delta._as_dest(settings) -%}
+    {%- endif -%}
+    {%- set of_both = of_table ~ ' cross join ' ~ batch.from ~ ' as ' ~ settings.source_alias -%}
+    {%- set is_merge = settings.strategy == 'merge' -%}
+    {%- for from, name, condition in [
+        (of_both, 'matched_delete_condition', settings.delete_condition),
+        (of_both, 'matched_condition', settings.matched_condition if is_merge else none),
+        (of_both, 'not_matched_condition', settings.not_matched_condition if is_merge else none),
+        (of_table, 'not_matched_by_source_condition', settings.by_source_condition if is_merge else none),
+        (
+            of_both if is_merge else batch.from ~ ' as batch' if settings.predicates_limit_batch
+                and settings.strategy == 'delete+insert' else of_table,
+            'incremental_predicates',
+            dbt_delta._all_of(settings.predicates) if settings.strategy in dbt_delta._strategies() else none,
+        ),
+    ] if condition -%}
+        {%- set problem = adapter.dbt_delta_problem(
+            'select (' ~ condition ~ ') as is_so from ' ~ from
+        ) -%}
+        {%- if problem -%}
+            {%- do dbt_delta._refuse(
+                name ~ ' of ' ~ table.name ~ ' is ' ~ condition ~ ', and Spark says: ' ~ problem
+                ~ ' Nothing was written.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Refuses rows that a replace_where would write outside of what it replaces; returns how many rows there are. #}
+{% macro _check_predicate(table, batch, predicates) -%}
+    {%- set predicate = dbt_delta._all_of(predicates) -%}
+    {%- set outside = run_query(
+        'select count(*) as row_count, count_if(__dbt_inside is not true) as outside from (select ('
+        ~ predicate ~ ') as __dbt_inside from ' ~ batch.from ~ ') as __dbt_batch'
+    ).rows[0] -%}
+    {%- if outside['outside'] | int > 0 -%}
+        {%- do dbt_delta._refuse_batch(
+            batch,
+            outside['outside'] | int ~ ' of ' ~ outside['row_count'] | int ~ ' rows of the batch for '
+            ~ table.name ~ ' are outside of what is replaced, ' ~ predicate
+            ~ '. Nothing was written. Filter the model by the same condition, or widen incremental_predicates.'
+        ) -%}
+    {%- endif -%}
+    {{- return(outside['row_count'] | int) -}}
+{%- endmacro %}
+
+{#
+    Refuses to write NULL for a column that is an identity, or that may be computed by Delta or have a DEFAULT,
+    where Spark does not tell. Writers before version 4 computed none.
+#}
+{% macro _check_defaults(table, batch) -%}
+    {%- set computing = ['legacy'] if '4' <= table.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
+    {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
+        if dbt_delta._has_property(table.properties, 'delta.feature.' ~ feature, 'supported') -%}
+        {%- do computing.append(feature) -%}
+    {%- endfor -%}
+    {%- for column in table.columns if dbt_delta._column(batch.columns, column.name) is none -%}
+        {%- set is_identity = column.get('is_generated') and not column.get('generation') -%}
+        {%- if is_identity or (computing and column.default is not defined) -%}
+            {%- do dbt_delta._refuse_batch(
+                batch,
+                'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
+                    else 'may have a DEFAULT or be computed') ~ ' in ' ~ table.name
+                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Stops the model, and leaves nothing of its batch behind. #}
+{% macro _refuse_batch(batch, text) -%}
+    {%- if batch.get('staging') is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
+    {%- do dbt_delta._refuse(text) -%}
+{%- endmacro %}
+
+{#
+    Differences between configuration and table that only a rebuild can settle; and what dbt refuses
+    of a merge, but not of the first build.
+#}
+{% macro _validate_target(table, settings, layout) -%}
+    {%- if table.provider != 'delta' -%}
+        {%- do dbt_delta._drop_python_batch() -%}
+        {%- do dbt_delta._refuse(
+            table.name ~ ' is a ' ~ table.provider ~ ' table, and the model makes a Delta table: the rows of this run '
+            ~ 'would take the place of all. Nothing was changed. Rebuild it with --full-refresh'
+            ~ (', or keep its rows: dbt run-operation convert_to_delta --args ' ~ "'{source: "
+                ~ dbt_delta._bare(table.relation) ~ "}'" if table.provider == 'parquet' else '') ~ '.'
+        ) -%}
+    {%- endif -%}
+    {%- if settings.strategy in ('merge', 'delete+insert') or (
+        settings.strategy == 'insert_overwrite' and table.clustering
+    ) -%}
+        {%- for column in table.columns if (column.get('declared') or '').startswith('char(') -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ column.name ~ ' of ' ~ table.name ~ ' is ' ~ column.declared ~ ': Delta cannot MERGE into a '
+                ~ 'table that has such a column. Nothing was changed. Rebuild it with --full-refresh, which makes it a '
+                ~ 'string, or use a strategy without MERGE: append or replace_where.'
+            ) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'merge' and settings.update_columns and settings.exclude_columns -%}
+        {%- do dbt_delta._refuse(
+            'Model cannot specify merge_update_columns and merge_exclude_columns. '
+            ~ 'Please update model to use only one config'
+        ) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'insert_overwrite'
+        and layout.partitions | map('lower') | list != table.partitions | map('lower') | list -%}
+        {%- do dbt_delta._refuse(
+            'partition_by is ' ~ layout.partitions ~ ' and ' ~ table.name ~ ' is partitioned by '
+            ~ table.partitions ~ ': insert_overwrite would replace other rows than meant. '
+            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

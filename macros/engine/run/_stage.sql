@@ -1,0 +1,72 @@
+{#
+    Stages the batch and looks at it: its columns, what they ask of the table, and its keys.
+    Refuses what must not be written, before anything is.
+#}
+{% macro _stage(table, sql, settings, promised, bounded, is_altered) -%}
+    {%- set batch = dbt_delta._batch(
+        dbt_delta._planned(dbt_delta._columns_of(sql), table, settings, promised, sql), '(\n' ~ sql ~ ')'
+    ) -%}
+    {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
+    {#- The SELECT itself may fail: it is evaluated before the table is altered. -#}
+    {%- set staged = dbt_delta._is_staged(table, sql, settings) or (
+        (batch.changes or is_altered) and model.language != 'python'
+    ) -%}
+    {%- do dbt_delta._check_conditions(table, batch, settings) -%}
+    {%- set found, losses = none, dbt_delta._key_losses(table, batch, settings, bounded) -%}
+    {%- if checked and not staged -%}
+        {%- set found = run_query(dbt_delta.get_batch_check_sql(batch.from, settings, bounded, losses)).rows[0] -%}
+        {%- if dbt_delta._is_settled(dict(batch, rows=found['row_count'] | int), settings) -%}
+            {{- return(dict(batch, rows=found['row_count'] | int)) -}}
+        {%- endif -%}
+    {%- endif -%}
+    {%- if staged -%}
+        {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+        {%- do dbt_delta._drop_leftovers(this) -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(
+            dbt_delta._named(staging), dbt_delta.get_staged_columns_sql(batch.from, batch.source_columns)
+        )) -%}
+        {%- set batch = dict(batch, **{'from': dbt_delta._named(staging), 'staging': staging}) -%}
+        {%- if checked -%}
+            {%- set found = run_query(dbt_delta.get_batch_check_sql(batch.from, settings, bounded, losses)).rows[0] -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- if checked -%}
+        {%- do dbt_delta._check_keys(table, batch, settings, found) -%}
+        {%- do dbt_delta._check_losses(table, batch, settings, losses, found) -%}
+        {%- set batch = dict(
+            batch,
+            rows=found['row_count'] | int,
+            null_rows=found['null_rows'] | int,
+            bounds=dbt_delta._found_bounds(bounded, found, batch.source_columns),
+        ) -%}
+    {%- endif -%}
+    {%- set selected = settings.strategy in ('replace_where', 'microbatch')
+        and dbt_delta._has_subquery(settings.predicates) -%}
+    {%- if selected -%}
+        {%- do dbt_delta._check_defaults(table, batch) -%}
+    {%- endif -%}
+    {%- if settings.strategy == 'replace_where' and settings.predicates -%}
+        {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, settings.predicates)) -%}
+    {%- elif selected -%}
+        {#- Without a subquery Delta looks itself. -#}
+        {%- set predicates = dbt_delta._window(table) + settings.predicates -%}
+        {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, predicates)) -%}
+    {%- endif -%}
+    {{- return(batch) -}}
+{%- endmacro %}
+
+{#
+    The batch under a name: one that was not staged gets a view. A SELECT may ask its own table, as for the
+    newest row; a MERGE refuses that in a subquery of its source ("Table does not support reads"),
+    but not behind a view.
+#}
+{% macro _named_batch(batch) -%}
+    {%- if batch.staging is not none -%}{{- return(batch) -}}{%- endif -%}
+    {%- set view = dbt_delta._beside(this, 'tmp').identifier ~ '_view' -%}
+    {%- do run_query(
+        'create or replace temporary view ' ~ dbt_delta._quoted(view) ~ ' as\nselect * from ' ~ batch.from
+    ) -%}
+    {{- return(dict(
+        batch, **{'from': dbt_delta._quoted(view), 'view': api.Relation.create(identifier=view, type='view')}
+    )) -}}
+{%- endmacro %}
