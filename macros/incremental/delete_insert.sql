@@ -26,7 +26,7 @@
     {%- do values.append('source.' ~ dbt_delta._source_name(column.name)) -%}
     {%- do source.append(dbt_delta._value(column) ~ ' as ' ~ dbt_delta._source_name(column.name)) -%}
 {%- endfor -%}
-{#- A nested clustering column is a key that is no column. -#}
+{#- A nested clustering column is a key, but not a column. -#}
 {%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
     {%- do source.append(dbt_delta._key(table, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
 {%- endfor -%}

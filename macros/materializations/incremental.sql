@@ -44,7 +44,7 @@
         {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
         {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
         {%- do dbt_delta._check_keys(
-            {'name': dbt_delta._named(this)}, {'from': name, 'staging': staging}, settings, found, is_build=true
+            {'name': dbt_delta._named(this)}, dbt_delta._batch(name, staging=staging), settings, found, is_build=true
         ) -%}
         {%- set built = dbt_delta._built_sql('select * from ' ~ name, settings) -%}
     {%- endif -%}

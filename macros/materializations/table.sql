@@ -58,9 +58,7 @@
         {%- if (column.name, column.type) != (found.name, found.type) -%}{{- return(false) -}}{%- endif -%}
         {%- do written.append(dict(column, source=column.name, source_type=column.type)) -%}
     {%- endfor -%}
-    {%- set batch = dbt_delta._batch(
-        {'source_columns': columns, 'columns': written, 'target_columns': columns, 'changes': []}, '(\n' ~ sql ~ ')'
-    ) -%}
+    {%- set batch = dbt_delta._batch('(\n' ~ sql ~ ')', columns, written, columns) -%}
     {{- return(run_query(
         dbt_delta.get_first_difference_sql(dbt_delta._table(existing), batch)
     ).rows | length == 0) -}}

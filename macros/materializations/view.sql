@@ -44,11 +44,11 @@
 
 {# Whether a view has the promised comment and properties, and no others. #}
 {% macro _is_described(existing, promises) -%}
-    {%- set promised = {} -%}
+    {%- set properties = {} -%}
     {%- for key, value in promises.properties.items() -%}
-        {%- do promised.update({key: dbt_delta._plain(value)}) -%}
+        {%- do properties.update({key: dbt_delta._plain(value)}) -%}
     {%- endfor -%}
-    {{- return(existing.comment == (promises.comment or '') and existing.properties == promised) -}}
+    {{- return(existing.comment == (promises.comment or '') and existing.properties == properties) -}}
 {%- endmacro %}
 
 {# Whether a view is what would be created. ALTER VIEW has no place for the comments of its columns. #}
@@ -68,7 +68,7 @@
     {{- return(true) -}}
 {%- endmacro %}
 
-{# Properties of a view, which is no Delta table: those that are Delta's own say nothing of it. #}
+{# Properties of a view. Delta's own properties do not apply: a view is not a Delta table. #}
 {% macro _view_properties() -%}
     {%- set properties = {} -%}
     {%- for key, value in (config.get('tblproperties') or {}).items() if not key.lower().startswith('delta.') -%}

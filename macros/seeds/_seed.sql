@@ -114,7 +114,7 @@ from (select explode({{ variable }}) as cells)
     {%- for column in seed.columns if dbt_delta._type_kind(column.type | lower | replace(' ', '')) != 'atomic' -%}
         {%- do dbt_delta._refuse(
             model.original_file_path ~ ': column_types gives ' ~ column.name ~ ' the type ' ~ column.type
-            ~ ', of which no cell is. Load it as string, and take it apart in a model, as by from_json.'
+            ~ ', which a cell cannot hold. Load it as string, and convert it in a model, for example with from_json.'
         ) -%}
     {%- endfor -%}
     {%- set sql = dbt_delta.get_wrong_cell_sql(seed.columns, variable) -%}
@@ -129,7 +129,7 @@ from (select explode({{ variable }}) as cells)
             ~ ', column ' ~ column.name ~ ": '"
             ~ ('***' if dbt_delta._is_masked(column.name, dbt_delta._masked_here())
                 else found[0]['cell'] | replace('\n', '\\n'))
-            ~ "' is no " ~ column.type ~ '. Correct the cell, or column_types.'
+            ~ "' is not a valid " ~ column.type ~ '. Correct the cell, or column_types.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

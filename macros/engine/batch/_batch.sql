@@ -9,10 +9,11 @@
       changes         that schema change; as from _schema_changes
       rows, null_rows how many rows there are, and how many with a NULL in their key; none where not counted
       bounds          between which values the keys lie; as from _found_bounds
-    `plan` is what _planned gives.
 #}
-{% macro _batch(plan, from) -%}
-    {{- return(dict(
-        plan, staging=none, view=none, rows=none, null_rows=none, bounds=[], **{'from': from}
-    )) -}}
+{% macro _batch(from, source_columns=[], columns=[], target_columns=[], changes=[], staging=none) -%}
+    {{- return({
+        'from': from, 'staging': staging, 'view': none,
+        'source_columns': source_columns, 'columns': columns, 'target_columns': target_columns, 'changes': changes,
+        'rows': none, 'null_rows': none, 'bounds': [],
+    }) -}}
 {%- endmacro %}

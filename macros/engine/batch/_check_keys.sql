@@ -29,7 +29,7 @@
             {#- Statistics and partitions have another text in their place. -#}
             {%- do losses.append({
                 'count': dbt_delta._rows_where('not is_valid_utf8(' ~ key ~ ')'),
-                'problem': 'are no valid UTF-8. Correct them, or take hex(' ~ name ~ ') for a key',
+                'problem': 'are not valid UTF-8. Correct them, or use hex(' ~ name ~ ') as the key',
             }) -%}
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}

@@ -5,7 +5,7 @@
     ) -}}
 {%- endmacro %}
 
-{# The alias by which conditions name the table, but for those that Delta reads as an option. #}
+{# The alias by which conditions name the table. A condition that Delta reads as an option has none. #}
 {% macro _as_dest(settings) -%}
     {{- return('' if settings.strategy in ('replace_where', 'microbatch') else ' as ' ~ settings.target_alias) -}}
 {%- endmacro %}

@@ -7,7 +7,7 @@
     ) -}}
 {%- endmacro %}
 
-{# Whether the batch has no row, and its strategy does nothing without. #}
+{# Whether the batch is empty and its strategy does nothing with an empty batch. #}
 {% macro _is_empty(batch, settings) -%}
     {{- return(
         batch.rows == 0 and settings.strategy in ('merge', 'delete+insert') and not settings.by_source_action
@@ -28,7 +28,7 @@
 {%- endmacro %}
 
 {#
-    The rows that the write replaces: conditions of which each row meets one at most. None where it replaces
+    Conditions for the rows that the write replaces; a row meets at most one of them. None where it replaces
     none, or does not write all of the batch.
 #}
 {% macro _replaced(table, batch, settings) -%}

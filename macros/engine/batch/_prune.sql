@@ -64,7 +64,7 @@
         {%- set source = dbt_delta._column(source_columns, key.name) -%}
         {%- set n = loop.index0 | string -%}
         {%- set texts = (found['values_' ~ n] or '') ~ (found['low_' ~ n] or '') ~ (found['high_' ~ n] or '') -%}
-        {#- Bytes that are no UTF-8 arrive as that character, and are no bound any more. -#}
+        {#- Invalid UTF-8 arrives as that character and is not a bound any more. -#}
         {%- if (source.type == key.type or (source.type in whole and key.type in whole)) and '\ufffd' not in texts -%}
             {%- set values = fromjson(found['values_' ~ n] or '[]', []) -%}
             {%- set literals = [] -%}

@@ -1,4 +1,4 @@
-{# Reads the SELECT more than once: the check before the write, and Delta's MERGE twice or thrice. #}
+{# Whether the SELECT is read more than once: by the check before the write, and by MERGE two or three times. #}
 {% macro _reads_batch_twice(table, settings) -%}
     {{- return(
         dbt_delta._checks_batch(settings)
@@ -47,7 +47,7 @@ as
 {{ sql }}
 {%- endmacro %}
 
-{# What has no type cannot be stored: it holds NULLs only. #}
+{# A column without a type cannot be stored; it holds only NULLs. #}
 {% macro get_staged_columns_sql(from, columns) -%}
     {%- set texts = [] -%}
     {%- for column in columns -%}

@@ -37,7 +37,7 @@
     {{- return(run_query(listing).rows) -}}
 {%- endmacro %}
 
-{# {type, provider, location} of the lines `Name: value`, of which a comment may have some, too. #}
+{# {type, provider, location} from the lines `Name: value`. A comment may have such lines, too. #}
 {% macro _printed_entry(relation, information) -%}
     {%- set about = {} -%}
     {%- for name in ('Type', 'Provider', 'Location') -%}

@@ -91,7 +91,7 @@
     {{- return(none if '\\' in value and not dbt_delta._is_session() else fromjson(value, none)) -}}
 {%- endmacro %}
 
-{# Properties in rows: exact, but for those that Spark redacts, which are none. #}
+{# Properties as rows: the values are exact, or none where Spark redacts them. #}
 {% macro _shown_properties(name) -%}
     {%- set found = {} -%}
     {%- for row in run_query('show tblproperties ' ~ name).rows if row[0] not in (

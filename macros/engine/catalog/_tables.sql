@@ -3,7 +3,7 @@
     {{- return(adapter.config.credentials.method == 'session') -}}
 {%- endmacro %}
 
-{# What the catalog has under a name of which the schema may not be there either; see _existing. #}
+{# What the catalog holds under a name, as from _existing. The schema may be missing, too. #}
 {% macro _entry(relation) -%}
     {{- return(dbt_delta._existing(relation) if relation.schema | lower in dbt_delta._schemas() else none) -}}
 {%- endmacro %}

@@ -26,7 +26,7 @@
 
 {#
     Refuses rows that the table's constraints forbid while the table is as it was: the write itself would
-    fail after the table was altered. Rows of which it is not sure that they are written, and constraints on
+    fail after the table was altered. Rows that may not be written, and constraints on
     columns that the batch lacks, are left to the write.
 #}
 {% macro _check_constraints(existing, batch, settings, promised) -%}

@@ -12,7 +12,7 @@
 {%- endmacro %}
 
 {#
-    Where the files of a table lie that the catalog does not know; none where there are no such files.
+    The path of a table's files that the catalog does not know, or none if there are no such files.
     On a server, which lists no folders: where they would lie.
 #}
 {% macro _folder_of(relation) -%}

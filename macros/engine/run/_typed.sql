@@ -13,7 +13,7 @@
     {{- return('select ' ~ names | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as model_subq') -}}
 {%- endmacro %}
 
-{# A SELECT of which every column can be stored. #}
+{# A SELECT whose columns can all be stored: NULL columns without a type become strings. #}
 {% macro _typed(sql) -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- for column in columns if dbt_delta._stored_type(column.type) != column.type -%}

@@ -1,5 +1,5 @@
 {#
-    A pattern of what has no structure of its own in SQL: strings, quoted names, comments; for DOTALL.
+    A pattern of what SQL takes as one piece: strings, quoted names, comments; for DOTALL.
     Comments may hold comments; in r'..' a backslash is one.
 #}
 {% macro _opaque_tokens() -%}

@@ -1,6 +1,6 @@
 {#
     Whether a value, or one in it, is another one once it is stored as another type; empty where none can be.
-    Fields that the other type lacks are no matter here. What Spark refuses to store is left to it.
+    Fields that the other type lacks are ignored here. Spark itself refuses what it cannot store.
 #}
 {% macro _altered(expression, type, wanted, depth=0) -%}
     {%- set kind, parts, item = dbt_delta._type_kind(wanted), [], 'x' ~ depth -%}

@@ -1,8 +1,8 @@
 {#
-    Whether a text is no value of a type as it stands: the cast fails, or leaves something out or adds it.
+    Whether a text does not fit a type exactly: the cast fails, or it drops or adds something.
     Spark rounds decimals and floating-point numbers, cuts what follows a date, completes `2024` and
     `10:00:00` with the first or the present day, drops a time zone, moves an hour that a time zone skips, and
-    takes 1d and 0x1p3 for numbers. Blanks around are no part of a value. Empty for types that any text has.
+    takes 1d and 0x1p3 for numbers. Blanks around a value are ignored. Empty for types that take any text.
 #}
 {% macro _misfit(text, type) -%}
     {%- set name = dbt_delta._type_name(type) -%}

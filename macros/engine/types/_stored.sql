@@ -9,15 +9,15 @@
 {%- endmacro %}
 
 {#
-    A text for a partition column, where an empty one, or the name that Hive has for NULL, would be NULL in the
-    table, and bytes that are no UTF-8 other ones.
+    A text for a partition column. Delta would store an empty text, and Hive's name for NULL, as NULL, and
+    invalid UTF-8 as other bytes.
 #}
 {% macro get_partition_text_sql(value, name) -%}
     {{- return(
         'case when ' ~ value ~ " in ('', '__HIVE_DEFAULT_PARTITION__') or not is_valid_utf8(" ~ value ~ ') then raise_error('
         ~ dbt_delta._literal(
-            'Partition column ' ~ name ~ " of the model has an empty text, '__HIVE_DEFAULT_PARTITION__' or bytes that are "
-            ~ 'no UTF-8: Delta would store another value. Nothing was written. Give it a text, or NULL.'
+            'Partition column ' ~ name ~ " of the model has an empty text, '__HIVE_DEFAULT_PARTITION__' or invalid "
+            ~ 'UTF-8: Delta would store another value. Nothing was written. Give it a text, or NULL.'
         ) ~ ') else ' ~ value ~ ' end'
     ) -}}
 {%- endmacro %}

@@ -116,7 +116,7 @@ def test_refusals(masked: Project) -> None:
     assert 'for example by {"mail":"***","n":"***"}' in failed["held_to"]
     assert "CHECK constraint short (length(mail) < 3) violated. What it says" in failed["checked"]
     assert "[CAST_INVALID_INPUT] What it says is not shown" in failed["cast"]
-    assert "line 2, column mail: '***' is no int" in failed["bad"]
+    assert "line 2, column mail: '***' is not a valid int" in failed["bad"]
     assert '{"n":"***"}' in failed["history"]
     assert SECRET not in ran.log
     assert len(masked.rows("merged")) == 3

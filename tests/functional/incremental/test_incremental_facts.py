@@ -74,7 +74,7 @@ APPENDED = {"unique_key": None, "incremental_strategy": "append"}
 # Keys that would be inserted again in each run: what is stored is not what the batch holds.
 KEYS = {
     "empty_in_partition": ("select '' as k, 1 as v", {"partition_by": "k"}, "are empty, and Delta"),
-    "no_utf8": ("select string(unhex('41FF')) as k, 1 as v", {}, "are no valid UTF-8"),
+    "no_utf8": ("select string(unhex('41FF')) as k, 1 as v", {}, "are not valid UTF-8"),
     "time_of_date": (
         "select timestamp'2024-01-01 10:00:00' as k, 1 as v",
         {},

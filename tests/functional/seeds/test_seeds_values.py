@@ -248,35 +248,35 @@ BAD = {
     "other": (b"id;n\n1;2\n", "", "line 1: one column, named 'id;n'. Is ';' the delimiter,"),
     "delimiter": (b"id,n\n1,2\n", "delimiter: ';;'", "delimiter is ';;'; it takes one character"),
     "whole": (
-        b'n,id\n1,"a\nb"\n2.5,c\n', "column_types: {N: int}", "line 4, column n: '2.5' is no int.",
+        b'n,id\n1,"a\nb"\n2.5,c\n', "column_types: {N: int}", "line 4, column n: '2.5' is not a valid int.",
     ),
     "digits": (
         b"id,n\n1,1.20\n2,1.239\n", "column_types: {n: 'decimal(20, 2)'}",
-        "line 3, column n: '1.239' is no decimal(20, 2).",
+        "line 3, column n: '1.239' is not a valid decimal(20, 2).",
     ),
     "exponent": (
         b"id,n\n1,12e-1\n2,1.239e0\n", "column_types: {n: 'decimal(5,2)'}",
-        "line 3, column n: '1.239e0' is no decimal(5,2).",
+        "line 3, column n: '1.239e0' is not a valid decimal(5,2).",
     ),
     "time": (
         b"id,n\n1,2024-01-31\n2,2024-01-31 10:00:00\n", "column_types: {n: date}",
-        "line 3, column n: '2024-01-31 10:00:00' is no date.",
+        "line 3, column n: '2024-01-31 10:00:00' is not a valid date.",
     ),
     "zone": (
         b"id,n\n1,2024-01-31 10:00:00+02:00\n", "column_types: {n: timestamp_ntz}",
-        "line 2, column n: '2024-01-31 10:00:00+02:00' is no timestamp_ntz.",
+        "line 2, column n: '2024-01-31 10:00:00+02:00' is not a valid timestamp_ntz.",
     ),
     "single": (
         b"id,n\n1,16777217\n", "column_types: {n: float}",
-        "line 2, column n: '16777217' is no float.",
+        "line 2, column n: '16777217' is not a valid float.",
     ),
     "nested": (
         b"id,n\n1,1\n", "column_types: {n: array<int>}",
-        "column_types gives n the type array<int>, of which no cell is.",
+        "column_types gives n the type array<int>, which a cell cannot hold.",
     ),
     "width": (
         b"id,n\n1,abc\n2,abcd\n", "column_types: {n: varchar(3)}",
-        "line 3, column n: 'abcd' is no varchar(3).",
+        "line 3, column n: 'abcd' is not a valid varchar(3).",
     ),
 }  # fmt: skip
 
@@ -350,6 +350,6 @@ def test_dbt_reads_where_the_plugin_does_not(
         (2, *[None] * 7),
     ]  # fmt: skip
     assert (
-        "seeds/bad.csv, row 2 below the header, column n: 'x' is no int."
+        "seeds/bad.csv, row 2 below the header, column n: 'x' is not a valid int."
         in ran.result("bad").message
     )
