@@ -51,7 +51,9 @@ class Build:
         landed = _fingerprint(landing)
         command = [*(["--quiet"] if quiet else []), "build", *self._arguments]
         _require(self._dbt.invoke([*command, *self._batches(landed)]))
-        _mark().write_text(landed)
+        # A build of some models leaves the others behind what has landed.
+        if set(self._arguments) <= {"--full-refresh"}:
+            _mark().write_text(landed)
 
     def show_answers(self) -> None:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))

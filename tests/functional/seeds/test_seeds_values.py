@@ -248,7 +248,9 @@ BAD = {
     "other": (b"id;n\n1;2\n", "", "line 1: one column, named 'id;n'. Is ';' the delimiter,"),
     "delimiter": (b"id,n\n1,2\n", "delimiter: ';;'", "delimiter is ';;'; it takes one character"),
     "whole": (
-        b'n,id\n1,"a\nb"\n2.5,c\n', "column_types: {N: int}", "line 4, column n: '2.5' is not a valid int.",
+        b'n,id\n1,"a\nb"\n2.5,c\n',
+        "column_types: {N: int}",
+        "line 4, column n: '2.5' is not a valid int.",
     ),
     "digits": (
         b"id,n\n1,1.20\n2,1.239\n", "column_types: {n: 'decimal(20, 2)'}",

@@ -1,20 +1,158 @@
-"""The rules of the macro tree: who may call whom, and where things are."""
+"""The rules of the macro tree: who calls whom, what asks Spark, and how long a macro is."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 MACROS = Path(__file__).parents[3] / "macros"
-# From the bottom: a macro calls its own folder and those before it.
-LAYERS = (
-    "engine/text",
-    "engine/types",
-    "engine/config",
-    "engine/catalog",
-    "engine/run",
-    "engine/log",
-    "engine/write",
-    "engine/batch",
+# A macro calls its own layer and those before it.
+LAYERS = ("text", "types", "config", "catalog", "log", "write", "batch", "run")
+# What decides, and what writes SQL, asks nothing.
+PURE = {"engine/text", "engine/types", "engine/config", "engine/log", "engine/write"}
+PURE |= {"engine/batch", "incremental"}
+# A strategy of the user's own is told the columns that dbt's cache knows.
+ASKS_DBT = {"get_write_sql"}
+RECORDS = r"\b(batch|existing|layout|plan|promised|promises|settings|table)\.update\("
+QUERY = re.compile(
+    r"run_query|call statement|\bstatement\(|add_query"
+    r"|adapter\.(dbt_delta_(?!plugin|hide|select)|get_columns_in_relation|get_relation)"
 )
+LINES = 60
+
+
+@dataclass(frozen=True)
+class Macro:
+    name: str
+    path: Path
+    text: str
+
+    @property
+    def folder(self) -> str:
+        return self.path.parent.relative_to(MACROS).as_posix()
+
+    @property
+    def layer(self) -> int:
+        """The layer in the engine; doors lie above all of them."""
+        parts = self.folder.split("/")
+        return LAYERS.index(parts[1]) if parts[0] == "engine" else len(LAYERS)
+
+    @property
+    def calls(self) -> set[str]:
+        return set(re.findall(r"\bdbt_delta\.(\w+)\s*\(", self.text)) & set(macros())
+
+    @property
+    def is_public(self) -> bool:
+        return not self.name.startswith(("_", "spark__", "build_", "materialization "))
+
+
+@cache
+def macros() -> dict[str, Macro]:
+    return {macro.name: macro for macro in _read()}
+
+
+def _read() -> Iterator[Macro]:
+    block = re.compile(r"\{%-?\s*(macro|materialization|test)\s+(\w+).*?\{%-?\s*end\1", re.DOTALL)
+    for path in sorted(MACROS.rglob("*.sql")):
+        for found in block.finditer(_code(path)):
+            kind = "" if found[1] == "macro" else f"{found[1]} "
+            yield Macro(kind + found[2], path, found[0])
+
+
+def _code(path: Path) -> str:
+    return re.sub(r"\{#.*?#\}", "", path.read_text(), flags=re.DOTALL)
+
+
+@cache
+def documented() -> dict[str, dict]:
+    files = [yaml.safe_load(path.read_text()) for path in MACROS.rglob("*__macros.yml")]
+    return {entry["name"]: entry for file in files for entry in file["macros"]}
+
+
+def _asking() -> set[str]:
+    """The macros that query, themselves or by what they call."""
+    asking = {name for name, macro in macros().items() if QUERY.search(macro.text)}
+    while True:
+        more = {name for name, macro in macros().items() if macro.calls & asking} - asking
+        if not more:
+            return asking
+        asking |= more
+
+
+def _wrong(found: list[str]) -> None:
+    assert not found, "\n".join(sorted(found))
+
+
+def test_every_macro_is_read() -> None:
+    text = "".join(_code(path) for path in MACROS.rglob("*.sql"))
+    assert len(macros()) == len(re.findall(r"\{%-?\s*(?:macro|materialization|test)\s", text))
+
+
+def test_calls_go_downwards() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} calls {called} of {macros()[called].folder}"
+            for macro in macros().values()
+            for called in macro.calls
+            if macros()[called].layer > macro.layer
+        ]
+    )
+
+
+def test_a_door_calls_nothing_private_of_another() -> None:
+    """Materializations are the doors of all others."""
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} calls {called} of {macros()[called].folder}"
+            for macro in macros().values()
+            for called in macro.calls
+            if called.startswith("_")
+            and not macros()[called].folder.startswith("engine")
+            and macro.folder not in ("materializations", macros()[called].folder)
+        ]
+    )
+
+
+def test_what_decides_or_writes_sql_asks_nothing() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name}"
+            for macro in map(macros().get, _asking() - ASKS_DBT)
+            if macro.folder in PURE or re.fullmatch(r"get_\w+_sql", macro.name)
+        ]
+    )
+
+
+def test_a_record_is_never_changed() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {found[0]}"
+            for macro in macros().values()
+            for found in re.finditer(RECORDS, macro.text)
+        ]
+    )
+
+
+def test_no_macro_is_long() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {len(macro.text.splitlines())} lines"
+            for macro in macros().values()
+            if len(macro.text.splitlines()) > LINES
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, macro in macros().items() if macro.is_public])
+def test_what_is_public_is_documented(name: str) -> None:
+    entry = documented()[name.replace(" ", "_")]
+    assert entry["description"].strip()
+    head = macros()[name].text.partition("%}")[0].partition("(")[2]
+    names = re.findall(r"(\w+)\s*(?:[,=)])", re.sub(r"=\s*(\[.*?\]|\{.*?\}|[^,)]*)", "=", head))
+    arguments = {argument["name"]: argument for argument in entry.get("arguments", [])}
+    assert set(arguments) == set(names)
+    assert all(argument["type"] for argument in arguments.values())
