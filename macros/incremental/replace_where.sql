@@ -18,7 +18,7 @@ from {{ table.name }}
 where ({{ predicate }}) is not true
 {%- else -%}
 insert overwrite table {{ table.name }} with (
-    'replaceWhere' = {{ dbt_delta._literal(dbt_delta._without_between(predicate)) }}
+    'replaceWhere' = {{ dbt_delta._literal(predicate) }}
 ) by name
 {{ dbt_delta._select_batch(batch) }}
 {%- endif -%}

