@@ -543,7 +543,7 @@ def test_between_on_a_partition_column_is_refused(
         with pytest.raises(CompilationError, match="BETWEEN beside the partition column day"):
             package._refuse_between(table, package._incremental_settings())
     else:
-        assert package._refuse_between(table, package._incremental_settings()) is None
+        assert not package._refuse_between(table, package._incremental_settings())
 
 
 @pytest.mark.parametrize(
