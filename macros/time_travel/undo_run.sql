@@ -41,49 +41,6 @@
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
 {%- endmacro %}
 
-{# Runs that changed something, by id: {time, started, undo_of, cascade}, time being that of the last commit. #}
-{% macro _runs_of(tables) -%}
-    {%- set runs = {} -%}
-    {%- for table in tables -%}
-        {#- Of tables that are no model's, another project's run is not this one's last. -#}
-        {%- for commit in table.tagged if not dbt_delta._is_upkeep(commit)
-            and (table.node is not none or commit.project == project_name) -%}
-            {%- if commit.run not in runs -%}
-                {%- do runs.update({commit.run: {
-                    'time': commit.time, 'started': commit.started,
-                    'undo_of': commit.undo_of, 'cascade': commit.undo_cascade,
-                }}) -%}
-            {%- elif commit.time > runs[commit.run].time -%}
-                {%- do runs[commit.run].update({'time': commit.time}) -%}
-            {%- endif -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {{- return(runs) -}}
-{%- endmacro %}
-
-{# Commits that change nothing which anybody reads. #}
-{% macro _is_upkeep(commit) -%}
-    {%- if commit.operation not in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES') -%}
-        {{- return(commit.operation in dbt_delta._upkeep_operations()) -}}
-    {%- endif -%}
-    {%- set harmless = ['comment'] + dbt_delta._retention_properties().keys() | list -%}
-    {%- for key in fromjson(commit.parameters.get('properties') or '[]', [])
-        if key not in harmless and not key.startswith('dbt_delta.') -%}
-        {{- return(false) -}}
-    {%- endfor -%}
-    {{- return(true) -}}
-{%- endmacro %}
-
-{# A change of columns that gave them comments only: the types are those of the version before. #}
-{% macro _is_comment(relation, commit) -%}
-    {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
-        {{- return(false) -}}
-    {%- endif -%}
-    {%- set before = dbt_delta.as_of(relation, version=commit.version - 1) -%}
-    {%- set after = dbt_delta.as_of(relation, version=commit.version) -%}
-    {{- return(dbt_delta._columns_of('select * from ' ~ before) == dbt_delta._columns_of('select * from ' ~ after)) -}}
-{%- endmacro %}
-
 {#
     {run, cascade, steps, reasons}: what undoing a run, with cascade also those that began after it,
     means for each table, and why it cannot be.
@@ -197,11 +154,4 @@
         {{- return(none) -}}
     {%- endif -%}
     {{- return(dbt_delta._restore_step(relation, first.version - 1, commits)) -}}
-{%- endmacro %}
-
-{% macro _writer(commit) -%}
-    {{- return(
-        'somebody outside of dbt' if commit.run is none
-        else 'run ' ~ commit.run[:8] ~ (' (' ~ commit.node ~ ')' if commit.node else '')
-    ) -}}
 {%- endmacro %}

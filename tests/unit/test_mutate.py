@@ -17,7 +17,7 @@ def test_its_place_is_there_once_and_its_tests_exist(fault: mutate.Fault) -> Non
 
 
 def test_every_folder_has_some() -> None:
-    counts = Counter(fault.file.split("/")[-2] for fault in FAULTS)
+    counts = Counter(folder for fault in FAULTS for folder in fault.file.split("/")[:-1])
     folders = [*(mutate.ROOT / "macros").iterdir(), *(mutate.ROOT / "src" / "dbt_delta").iterdir()]
     expected = {path.name for path in folders if path.is_dir() and path.name != "__pycache__"}
     assert expected <= set(counts), expected - set(counts)

@@ -50,16 +50,3 @@
     {%- endif -%}
     {{- return(dict(tag, kept=kept, undo_cascade=is_ours and found.get('dbt_undo_cascade') is true)) -}}
 {%- endmacro %}
-
-{# Operations of commits that change nothing which anybody reads. #}
-{% macro _upkeep_operations() -%}
-    {{- return([
-        'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'UPGRADE PROTOCOL', 'ROW TRACKING BACKFILL',
-    ]) -}}
-{%- endmacro %}
-
-{# The first of several metrics that a commit has, as a number; none without one. #}
-{% macro _metric(commit, names) -%}
-    {%- for name in names if name in commit.metrics -%}{{- return(commit.metrics[name] | int) -}}{%- endfor -%}
-    {{- return(none) -}}
-{%- endmacro %}

@@ -48,14 +48,6 @@
     ) -%}
 {%- endmacro %}
 
-{# The commits that one run made in a table, newest first. #}
-{% macro _commits_of_run(relation, run, commits, what) -%}
-    {%- set id = dbt_delta._run_id(run, dbt_delta._run_times([commits]), what ~ ': ' ~ dbt_delta._named(relation)) -%}
-    {%- set found = [] -%}
-    {%- for commit in commits if commit.run == id -%}{%- do found.append(commit) -%}{%- endfor -%}
-    {{- return(found) -}}
-{%- endmacro %}
-
 {# Refuses a version that cannot be read any more, saying why. #}
 {% macro _reach(relation, version, commits, what, files=false) -%}
     {%- set problem = dbt_delta._out_of_reach(relation, version, commits, files) -%}
@@ -68,7 +60,7 @@
 #}
 {% macro _out_of_reach(relation, version, commits, files=false) -%}
     {%- if version == commits[0].version -%}{{- return(none) -}}{%- endif -%}
-    {%- set text = dbt_delta.as_of(relation, version=version) -%}
+    {%- set text = dbt_delta._as_of(relation, version) -%}
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
     {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
@@ -103,10 +95,37 @@
     {{- return(answer | string | lower == 'true') -}}
 {%- endmacro %}
 
-{# The properties that say how long versions can be read, with Delta's defaults. #}
-{% macro _retention_properties() -%}
-    {{- return({
-        'delta.deletedFileRetentionDuration': 'interval 7 days',
-        'delta.logRetentionDuration': 'interval 30 days',
-    }) -}}
+{# Whether Delta can give the feed of these commits: it says so when it is asked for a row. #}
+{% macro _has_change_feed(relation, first, last) -%}
+    {{- return(dbt_delta._succeeds('count(*)', dbt_delta._change_feed_sql(relation, first, last) ~ ' limit 1')) -}}
+{%- endmacro %}
+
+{# A table's properties on which other work relies: retention, change feed, times of commits. #}
+{% macro _relied_properties(relation) -%}
+    {%- set found = {} -%}
+    {%- for key, value in dbt_delta._describe(relation).properties.items() if key in (
+        'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
+        'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
+    ) -%}
+        {%- do found.update({key: value}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# Those of the properties to keep that a table has not, or not so; nothing is asked where none is. #}
+{% macro _lost_properties(relation, keeps) -%}
+    {%- set lost = {} -%}
+    {%- set found = dbt_delta._relied_properties(relation) if keeps else {} -%}
+    {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
+    {{- return(lost) -}}
+{%- endmacro %}
+
+{# A change of columns that gave them comments only: the types are those of the version before. #}
+{% macro _is_comment(relation, commit) -%}
+    {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
+        {{- return(false) -}}
+    {%- endif -%}
+    {%- set before = dbt_delta._as_of(relation, commit.version - 1) -%}
+    {%- set after = dbt_delta._as_of(relation, commit.version) -%}
+    {{- return(dbt_delta._columns_of('select * from ' ~ before) == dbt_delta._columns_of('select * from ' ~ after)) -}}
 {%- endmacro %}
