@@ -12,13 +12,13 @@
         {%- do dbt_delta._refuse("vacuum has retention_hours '" ~ retention_hours ~ "'. Give a number of hours.") -%}
     {%- endif -%}
     {%- do dbt_delta._delta_table(relation, 'vacuum') -%}
-    {%- set tables = dbt_delta._catalog_tables([], [relation]) -%}
-    {%- do dbt_delta._read_states(tables) -%}
-    {%- for table in tables if dbt_delta._bare(table.relation) | lower == dbt_delta._bare(relation) | lower -%}
-        {%- if table.state is none -%}
+    {%- for found in dbt_delta._read_states(dbt_delta._catalog_tables([], [relation]))
+        if dbt_delta._bare(found.relation) | lower == dbt_delta._bare(relation) | lower -%}
+        {%- if found.state is none -%}
             {%- do dbt_delta._refuse('vacuum: the log of ' ~ dbt_delta._named(relation) ~ ' cannot be read.') -%}
         {%- endif -%}
-        {%- do table.update({'floor': dbt_delta._floor(table)}) -%}
+        {%- set table = dbt_delta._with_times([found])[0] -%}
+        {%- set table = dict(table, floor=dbt_delta._floor(table)) -%}
         {%- set hours = dbt_delta._vacuum_hours(table, retention_hours) -%}
         {%- set line = 'vacuum ' ~ dbt_delta._bare(relation) ~ ', files that left it more than '
             ~ dbt_delta._hours_text(hours) ~ ' ago' -%}
@@ -35,26 +35,4 @@
         {%- endif -%}
     {%- endfor -%}
     {{- return('') -}}
-{%- endmacro %}
-
-{# The hours that a VACUUM may have; refuses fewer than somebody needs. #}
-{% macro _vacuum_hours(table, wanted) -%}
-    {%- set floor, name = table.floor, dbt_delta._bare(table.relation) -%}
-    {%- set short = var('dbt_delta_short_retention', []) -%}
-    {%- set named = dbt_delta._names(short) | map('lower') | list -%}
-    {%- if wanted is none or wanted >= floor.hours -%}
-        {{- return([wanted or 0, floor.hours] | max) -}}
-    {%- elif wanted < floor.hard_hours -%}
-        {%- do dbt_delta._refuse(
-            'vacuum of ' ~ name ~ ' with retention_hours ' ~ wanted ~ ' would remove files that are read: '
-            ~ floor.hard_why ~ '. Leave at least ' ~ dbt_delta._hours_text(floor.hard_hours) ~ ', or drop that first.'
-        ) -%}
-    {%- elif name | lower not in named -%}
-        {%- do dbt_delta._refuse(
-            'vacuum of ' ~ name ~ ' has retention_hours ' ~ wanted ~ ', less than ' ~ dbt_delta._hours_text(floor.hours)
-            ~ ' (' ~ floor.why ~ '): versions that undo_run and time travel need would be lost. Leave it out, or name '
-            ~ "the table in the variable: --vars '{dbt_delta_short_retention: [" ~ name ~ "]}'."
-        ) -%}
-    {%- endif -%}
-    {{- return(wanted) -}}
 {%- endmacro %}

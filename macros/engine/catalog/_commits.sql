@@ -35,18 +35,17 @@
     {%- set found = fromjson(text or '{}', {}) -%}
     {%- set found = found if found is mapping else {} -%}
     {%- set is_ours = found.get('dbt_invocation_id') is string and found['dbt_invocation_id'] != '' -%}
-    {%- set tag = {'node': none, 'run': none, 'project': none, 'started': '', 'undo_of': none, 'replaced': none} -%}
-    {%- for name, key in {
-        'node': 'dbt_node_id', 'run': 'dbt_invocation_id', 'project': 'dbt_project', 'started': 'dbt_started_at',
-        'undo_of': 'dbt_undo_of', 'replaced': 'dbt_replaced',
-    }.items() if is_ours and found.get(key) is string -%}
-        {%- do tag.update({name: found[key]}) -%}
-    {%- endfor -%}
-    {%- set kept = {} -%}
+    {%- set texts, kept = {}, {} -%}
+    {%- for key, value in found.items() if is_ours and value is string -%}{%- do texts.update({key: value}) -%}{%- endfor -%}
     {%- if is_ours and found.get('dbt_kept_properties') is mapping -%}
         {%- for key, value in found['dbt_kept_properties'].items() if value is string -%}
             {%- do kept.update({key: value}) -%}
         {%- endfor -%}
     {%- endif -%}
-    {{- return(dict(tag, kept=kept, undo_cascade=is_ours and found.get('dbt_undo_cascade') is true)) -}}
+    {{- return({
+        'node': texts.get('dbt_node_id'), 'run': texts.get('dbt_invocation_id'), 'project': texts.get('dbt_project'),
+        'started': texts.get('dbt_started_at', ''), 'undo_of': texts.get('dbt_undo_of'),
+        'replaced': texts.get('dbt_replaced'), 'kept': kept,
+        'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
+    }) -}}
 {%- endmacro %}

@@ -1,75 +1,41 @@
 {#
-    The state of Delta tables as their logs have it, of all in three statements or four: no data file
-    is opened, no table loaded. Takes tables as _catalog_tables gives them; of each, `state` becomes
-    {version, configuration, columns, partitions, clustering, parts, gone, claims, commits, operations},
-    or none where the log cannot be read:
-    - `parts`: for each partition of the newest version, in the order of `key`, {key, values, files,
-      bytes, small_files, small_bytes, rows, deleted_rows, deleted_bytes, unclustered_files,
-      unclustered_bytes, unsorted_files, unsorted_bytes}; deleted_bytes is that of files of which
-      deletion vectors hide rows;
-    - `gone`: {time, bytes} of files that left the table, by the hour;
-    - `claims`: {time, table, is_live, left} of data files and deletion vectors of the table that a shallow
-      clone has, or had until `left`: the table of the clone, whether this one has them still, and the time
-      since when a VACUUM might take one of them;
-    - `commits`: the time of each version in the log; `operations`: the last commit of each operation;
-    - `now`: the server's time.
-    Times are milliseconds since 1970.
+    Tables as _catalog_tables gives them, each with its `state`, as _state has it, or none where its log cannot be
+    read: of all in three statements or four. No data file is opened, no table loaded.
 #}
 {% macro _read_states(tables) -%}
-    {%- for table in tables -%}{%- do table.update({'id': loop.index0, 'state': none}) -%}{%- endfor -%}
-    {%- set logs = dbt_delta._readable_logs(tables) -%}
-    {%- if not logs -%}{{- return('') -}}{%- endif -%}
-    {%- for table in tables if table.problem is defined -%}
-        {%- for other in tables -%}
-            {%- do other.pins.append({
-                'who': dbt_delta._bare(table.relation),
-                'unknown': 'may be a shallow clone: its log cannot be read (' ~ table.problem ~ ')',
-            }) -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {%- for row in run_query(dbt_delta._states_sql(tables, logs, dbt_delta._checkpoints(logs))).rows -%}
-        {%- set table = tables[row['id'] | int] -%}
-        {%- if table.state is none -%}
-            {%- do table.update({'state': {
-                'version': none, 'configuration': {}, 'columns': [], 'partitions': [], 'clustering': [],
-                'parts': [], 'gone': [], 'claims': [], 'commits': {}, 'operations': {}, 'now': row['now'] | int,
-            }}) -%}
-        {%- endif -%}
-        {%- do dbt_delta._take_row(table.state, row, tables) -%}
-    {%- endfor -%}
-    {%- for table in tables if table.state is not none -%}
-        {%- do dbt_delta._name_columns(table.state) -%}
-        {#- Spark gives them in any order, which differs from run to run. #}
-        {%- do table.state.update({'parts': table.state.parts | sort(attribute='key', case_sensitive=true)}) -%}
-    {%- endfor -%}
+    {%- set found, rows = dbt_delta._readable_logs(tables), [] -%}
+    {%- if found.logs -%}
+        {%- set sql = dbt_delta._states_sql(found.logs, dbt_delta._checkpoints(found.logs)) -%}
+        {%- set rows = run_query(sql).rows -%}
+    {%- endif -%}
+    {{- return(dbt_delta._tables_of_rows(tables, rows, found.problems if found.logs else {})) -}}
 {%- endmacro %}
 
 {#
-    The logs of tables, those of one warehouse as one: {parent, tables}. Spark reads no path of which
-    nothing is there, so they are tried first. Where it cannot read what is there, tables get a `problem`.
+    The logs of tables, as _log has them, and why others cannot be read, by the table's id: {logs, problems}.
+    Spark reads no path of which nothing is there, so they are tried first.
 #}
 {% macro _readable_logs(tables) -%}
-    {%- set parents = {} -%}
+    {%- set parents, logs, problems = {}, [], {} -%}
     {%- for table in tables -%}
         {%- do parents.setdefault(dbt_delta._warehouse(table), []).append(table) -%}
     {%- endfor -%}
-    {%- set logs = [] -%}
-    {%- for parent, found in parents.items() -%}
-        {%- set log = {'parent': parent, 'tables': found} -%}
+    {%- for found in parents.values() -%}
+        {%- set log = dbt_delta._log(found) -%}
         {%- set problem = dbt_delta._attempt(
             'select 1 from text.' ~ dbt_delta._log_files(log, '*.json') ~ ' limit 0'
         ).problem -%}
         {%- if not problem -%}
             {%- do logs.append(log) -%}
         {%- elif 'PATH_NOT_FOUND' not in problem -%}
-            {%- for table in found -%}{%- do table.update({'problem': problem}) -%}{%- endfor -%}
+            {%- for table in found -%}{%- do problems.update({table.id: problem}) -%}{%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
-    {{- return(logs) -}}
+    {{- return({'logs': logs, 'problems': problems}) -}}
 {%- endmacro %}
 
 {#
-    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file}: texts
+    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file, columns}: texts
     for FROM and for the path of the checkpoint. One of Delta's second format names the files, in a folder
     beside it, that hold the rest.
 #}
@@ -101,21 +67,23 @@
                         {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
                     {%- endfor -%}
                     {%- if parts -%}
-                        {%- do sources.append({
-                            'from': 'parquet.' ~ dbt_delta._any_path(log.parent, parts),
-                            'file': dbt_delta._literal(table.location ~ '/_delta_log/' ~ name),
-                        }) -%}
+                        {%- do sources.append(dbt_delta._checkpoint_source(
+                            log.parent, parts, dbt_delta._literal(table.location ~ '/_delta_log/' ~ name)
+                        )) -%}
                     {%- endif -%}
                 {%- endif -%}
             {%- endfor -%}
         {%- endfor -%}
         {%- if files -%}
-            {%- do sources.append({
-                'from': 'parquet.' ~ dbt_delta._any_path(log.parent, files), 'file': '_metadata.file_path',
-            }) -%}
+            {%- do sources.append(dbt_delta._checkpoint_source(log.parent, files, '_metadata.file_path')) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(sources) -}}
+{%- endmacro %}
+
+{% macro _checkpoint_source(parent, files, file) -%}
+    {%- set text = 'parquet.' ~ dbt_delta._any_path(parent, files) -%}
+    {{- return({'from': text, 'file': file, 'columns': dbt_delta._columns_of('select * from ' ~ text)}) -}}
 {%- endmacro %}
 
 {#
@@ -124,24 +92,10 @@
 #}
 {% macro _touched_files(relation, first, last) -%}
     {%- set location = run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['location'] -%}
-    {%- set log = 'text.' ~ dbt_delta._quoted(dbt_delta._plain_glob(location) ~ '/_delta_log/*.json') -%}
-    {%- set entries -%}
-        (
-            select
-                from_json(value, 'add struct<path string>, remove struct<path string>') as entry,
-                cast(substring(_metadata.file_name, 1, 20) as bigint) as version
-            from {{ log }}
-            where _metadata.file_name rlike '^[0-9]{20}[.]json$'
-        ) as entries
-        where version between {{ first }} and {{ last }}
-    {%- endset -%}
-    {%- set known = run_query('select count(distinct version) as versions from ' ~ entries).rows[0]['versions'] -%}
+    {%- set commits = dbt_delta._commit_files_sql(location, first, last) -%}
+    {%- set known = run_query('select count(distinct version) as versions from ' ~ commits).rows[0]['versions'] -%}
     {%- if known | int < last - first + 1 -%}{{- return({'kind': 'all'}) -}}{%- endif -%}
-    {{- return({
-        'kind': 'files',
-        'text': "select substring_index(coalesce(entry.add.path, entry.remove.path), '/', -1) from " ~ entries
-            ~ ' and coalesce(entry.add.path, entry.remove.path) is not null',
-    }) -}}
+    {{- return({'kind': 'files', 'text': dbt_delta._touched_files_sql(commits)}) -}}
 {%- endmacro %}
 
 {#
@@ -149,7 +103,7 @@
     the table's retention was shorter names them no more, and VACUUM would remove them.
 #}
 {% macro _untracked(table, hours) -%}
-    {%- set log = {'parent': dbt_delta._warehouse(table), 'tables': [table]} -%}
+    {%- set log = dbt_delta._log([table]) -%}
     {%- set checkpoints = dbt_delta._checkpoints([log], always=true) -%}
     {%- if not checkpoints -%}{{- return(none) -}}{%- endif -%}
     {%- set found = run_query(
@@ -171,5 +125,8 @@
         {{- return(run_query('vacuum ' ~ dbt_delta._named(table.relation) ~ ' dry run').columns[0].values() | list) -}}
     {%- endif -%}
     {%- set time = table.state.now - hours * 3600000 -%}
-    {{- return(run_query(dbt_delta._removable_sql(table, time)).columns[0].values() | list) -}}
+    {%- set logs = [dbt_delta._log([table])] -%}
+    {{- return(run_query(
+        dbt_delta._removable_sql(logs, dbt_delta._checkpoints(logs), time)
+    ).columns[0].values() | list) -}}
 {%- endmacro %}

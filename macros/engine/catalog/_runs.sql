@@ -23,7 +23,7 @@
         {%- do met.extend(names) -%}
         {%- if entry.provider == 'delta' and not names | select('in', excluded) | list -%}
             {%- do found.append({
-                'id': found | length, 'relation': relation, 'node': node, 'tagged': [], 'first': none,
+                'id': found | length, 'relation': relation, 'node': node,
                 'location': dbt_delta._plain_location(entry.location),
             }) -%}
         {%- endif -%}
@@ -35,26 +35,30 @@
             ~ '. Give names of models, or tables as schema.table.'
         ) -%}
     {%- endfor -%}
-    {%- do dbt_delta._read_tagged(found) -%}
-    {%- set lost = [] -%}
-    {%- for table in found if table.first is none -%}
+    {%- set tables, lost = dbt_delta._read_tagged(found), [] -%}
+    {%- for table in tables if table.first is none -%}
         {%- do lost.append(
             dbt_delta._bare(table.relation) ~ (
-                ': its log cannot be read (' ~ table.problem ~ '), nor what runs wrote there' if table.problem is defined
+                ': its log cannot be read (' ~ table.problem ~ '), nor what runs wrote there' if table.problem
                 else ' has lost its log, and with it what runs wrote there'
             )
         ) -%}
     {%- endfor -%}
-    {{- return({'tables': found | selectattr('first') | list, 'lost': lost}) -}}
+    {{- return({'tables': tables | selectattr('first') | list, 'lost': lost}) -}}
 {%- endmacro %}
 
-{# Adds to tables their tagged commits, newest first, and their first one. #}
+{# Tables with their tagged commits, newest first, their first one, and a `problem` of a log that cannot be read. #}
 {% macro _read_tagged(tables) -%}
-    {%- set logs = dbt_delta._readable_logs(tables) -%}
-    {%- if not logs -%}{{- return('') -}}{%- endif -%}
-    {%- for row in run_query(dbt_delta._tagged_sql(tables, logs)).rows -%}
-        {%- set table, commit = tables[row['id'] | int], dbt_delta._commit(row) -%}
-        {%- if commit.run is not none -%}{%- do table.tagged.append(commit) -%}{%- endif -%}
-        {%- do table.update({'first': commit}) -%}
+    {%- set found, tagged, first, done = dbt_delta._readable_logs(tables), {}, {}, [] -%}
+    {%- for row in (run_query(dbt_delta._tagged_sql(found.logs)).rows if found.logs else []) -%}
+        {%- set id, commit = row['id'] | int, dbt_delta._commit(row) -%}
+        {%- if commit.run is not none -%}{%- do tagged.setdefault(id, []).append(commit) -%}{%- endif -%}
+        {%- do first.update({id: commit}) -%}
     {%- endfor -%}
+    {%- for table in tables -%}
+        {%- do done.append(dict(
+            table, tagged=tagged.get(table.id, []), first=first.get(table.id), problem=found.problems.get(table.id)
+        )) -%}
+    {%- endfor -%}
+    {{- return(done) -}}
 {%- endmacro %}

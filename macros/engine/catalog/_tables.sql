@@ -25,13 +25,19 @@
         {%- elif entry.provider == 'delta' and entry.location -%}
             {%- set key = (entry.schema | lower, entry.name | lower) -%}
             {%- do found.update({key: dbt_delta._maintained(
-                api.Relation.create(schema=entry.schema, identifier=entry.name, type='table'),
+                found | length, api.Relation.create(schema=entry.schema, identifier=entry.name, type='table'),
                 entry.location, wanted.get(key), common
             )}) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- for view in views -%}{%- do dbt_delta._pin(view, found) -%}{%- endfor -%}
-    {{- return(found.values() | list) -}}
+    {%- set pins, tables = {}, [] -%}
+    {%- for view in views -%}
+        {%- for pin in dbt_delta._view_pins(view, found) -%}{%- do pins.setdefault(pin.table, []).append(pin) -%}{%- endfor -%}
+    {%- endfor -%}
+    {%- for table in found.values() -%}
+        {%- do tables.append(dict(table, pins=pins.get(table.id, []))) -%}
+    {%- endfor -%}
+    {{- return(tables) -}}
 {%- endmacro %}
 
 {# The Delta tables of the selected nodes with their states. #}
@@ -40,7 +46,6 @@
     {%- for node in dbt_delta._selected_nodes(select, state, macro) if node.config.materialized != 'view' -%}
         {%- do nodes.append(node) -%}
     {%- endfor -%}
-    {%- set tables = dbt_delta._catalog_tables(nodes) -%}
-    {%- do dbt_delta._read_states(tables) -%}
+    {%- set tables = dbt_delta._read_states(dbt_delta._catalog_tables(nodes)) -%}
     {{- return(tables | selectattr('node') | list) -}}
 {%- endmacro %}

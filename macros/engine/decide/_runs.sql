@@ -47,14 +47,13 @@
         {#- Of tables that are no model's, another project's run is not this one's last. -#}
         {%- for commit in table.tagged if not dbt_delta._is_upkeep(commit)
             and (table.node is not none or commit.project == project_name) -%}
-            {%- if commit.run not in runs -%}
-                {%- do runs.update({commit.run: {
-                    'time': commit.time, 'started': commit.started,
-                    'undo_of': commit.undo_of, 'cascade': commit.undo_cascade,
-                }}) -%}
-            {%- elif commit.time > runs[commit.run].time -%}
-                {%- do runs[commit.run].update({'time': commit.time}) -%}
-            {%- endif -%}
+            {%- set known = runs.get(commit.run) -%}
+            {%- do runs.update({commit.run: {
+                'time': [commit.time, known.time] | max if known else commit.time,
+                'started': known.started if known else commit.started,
+                'undo_of': known.undo_of if known else commit.undo_of,
+                'cascade': known.cascade if known else commit.undo_cascade,
+            }}) -%}
         {%- endfor -%}
     {%- endfor -%}
     {{- return(runs) -}}

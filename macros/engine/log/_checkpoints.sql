@@ -33,7 +33,6 @@
 
 {# Each row of a checkpoint as the line of a log that says the same. #}
 {% macro _checkpoint_lines(source) -%}
-    {%- set columns = dbt_delta._columns_of('select * from ' ~ source.from) -%}
     {%- set wanted = {
         'add': ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'deletionVector', 'clusteringProvider'],
         'remove': ['path', 'deletionTimestamp', 'size', 'deletionVector'],
@@ -41,7 +40,7 @@
         'domainMetadata': ['domain', 'configuration', 'removed'],
     } -%}
     {%- set actions = [] -%}
-    {%- for column in columns if column.name in wanted -%}
+    {%- for column in source['columns'] if column.name in wanted -%}
         {%- set fields = [] -%}
         {%- for field in dbt_delta._struct_fields(column.type) if field.name in wanted[column.name] -%}
             {%- do fields.append(column.name ~ '.' ~ field.name) -%}

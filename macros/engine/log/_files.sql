@@ -1,27 +1,19 @@
 {# The files of tables and what else the logs say last, as the CTEs of a statement, the last being `files`. #}
-{% macro _files_sql(tables, logs, checkpoints) -%}
-    {%- set lines, known, sorted = [], [], tables | selectattr('zorder') | list -%}
-    {%- for log in logs -%}
-        {%- do lines.append(dbt_delta._log_lines(log)) -%}
-        {%- for table in log.tables -%}
-            {%- do known.append('(' ~ [
-                table.id, dbt_delta._literal(table.location), table.thresholds.small_file_bytes,
-                dbt_delta._literal(tojson(table.zorder)),
-            ] | join(', ') ~ ')') -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {%- for source in checkpoints -%}{%- do lines.append(dbt_delta._checkpoint_lines(source)) -%}{%- endfor -%}
-    {%- set vector = 'struct<storageType string, pathOrInlineDv string, offset int, cardinality bigint>' %}
-with logs as (
-    {{ lines | join('\n    union all\n    ') }}
-),
-tables (id, location, small, zorder) as (
-    values {{ known | join(', ') }}
-),
+{% macro _files_sql(logs, checkpoints) -%}
+{{ dbt_delta._lines_sql(logs, checkpoints) }},
+{{ dbt_delta._actions_sql(logs | map(attribute='tables') | sum(start=[]) | selectattr('zorder') | list) }},
+{{ dbt_delta._latest_sql() }},
+{{ dbt_delta._claims_sql() }}
+{%- endmacro %}
+
+{# The logs' lines, read as Delta's actions, and the tables that they are of: the CTE `lines`. #}
+{% macro _lines_sql(logs, checkpoints) -%}
+{%- set vector = 'struct<storageType string, pathOrInlineDv string, offset int, cardinality bigint>' -%}
+{{ dbt_delta._logs_sql(logs, checkpoints, limits=true) }},
 lines as (
     select
         tables.*,
-        bigint(regexp_extract(logs.file, '/([0-9]{20})[.][^/]*$', 1)) as version,
+        {{ dbt_delta._file_version('logs.file') }} as version,
         from_json(
             logs.value,
             'add struct<path string, partitionValues map<string, string>, size bigint, modificationTime bigint,
@@ -32,11 +24,13 @@ lines as (
             commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
                 operationParameters map<string, string>, operationMetrics map<string, string>>'
         ) as line
-    from logs
-    inner join tables
-        on {{ dbt_delta._plain_path("regexp_extract(logs.file, '^(.*)/_delta_log/', 1)") }} = tables.location
-    where logs.file rlike '/[0-9]{20}([.]json|[.]checkpoint[.].*)$'
-),
+    {{ dbt_delta._logs_of_tables() }}
+    where {{ dbt_delta._is_log_file('logs.file') }}
+)
+{%- endmacro %}
+
+{# What each line says of a file, the table, or a commit: the CTE `actions`. #}
+{% macro _actions_sql(is_sorted) -%}
 actions as (
     select
         id, location, small, version,
@@ -64,11 +58,15 @@ actions as (
             when line.commitInfo.operation is not null then to_json(line.commitInfo)
         end as text,
         coalesce(line.commitInfo.inCommitTimestamp, line.commitInfo.timestamp) as committed_at,
-        {% if sorted -%}
+        {% if is_sorted -%}
             coalesce(max(line.commitInfo.operationParameters['zOrderBy'] = zorder) over (partition by id, version), false)
         {%- else -%} false {%- endif %} as is_sorted
     from lines
-),
+)
+{%- endmacro %}
+
+{# What was said last of each file, and of each that VACUUM may remove: the CTE `paths`. #}
+{% macro _latest_sql() -%}
 -- A file with a new deletion vector leaves the table and comes back in one commit.
 latest as (
     select
@@ -99,7 +97,11 @@ paths as (
         min(made_at) as made_at, max(commits) as commits
     from units
     group by id, small, kind, key
-),
+)
+{%- endmacro %}
+
+{# Whose each file is: the CTE `files`. #}
+{% macro _claims_sql() -%}
 -- The files of other tables that a shallow clone has, or had, are claimed there.
 claims as (
     select inline(filter(array(

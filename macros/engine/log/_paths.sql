@@ -20,6 +20,11 @@
     {{- return(table.location.rpartition('/')[0].rpartition('/')[0]) -}}
 {%- endmacro %}
 
+{# The logs of tables of one warehouse: {parent, tables}. #}
+{% macro _log(tables) -%}
+    {{- return({'parent': dbt_delta._warehouse(tables[0]), 'tables': tables}) -}}
+{%- endmacro %}
+
 {% macro _log_folder(log, table) -%}
     {{- return(table.location[log.parent | length + 1:] ~ '/_delta_log/') -}}
 {%- endmacro %}
@@ -31,11 +36,6 @@
         {%- do paths.append(dbt_delta._plain_glob(dbt_delta._log_folder(log, table)) ~ names) -%}
     {%- endfor -%}
     {{- return(dbt_delta._any_path(log.parent, paths)) -}}
-{%- endmacro %}
-
-{# The lines of logs, each with the path of its file. #}
-{% macro _log_lines(log) -%}
-    {{- return('select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')) -}}
 {%- endmacro %}
 
 {# `/parent/{a/x,b/y}`: a path cannot begin with the brace. #}

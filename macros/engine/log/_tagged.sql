@@ -1,28 +1,16 @@
 {# The commits of logs that have a tag of dbt, and the first of each table, newest first. #}
-{% macro _tagged_sql(tables, logs) -%}
-    {%- set lines, known = [], [] -%}
-    {%- for log in logs -%}{%- do lines.append(dbt_delta._log_lines(log)) -%}{%- endfor -%}
-    {%- for table in tables -%}
-        {%- do known.append('(' ~ table.id ~ ', ' ~ dbt_delta._literal(table.location) ~ ')') -%}
-    {%- endfor -%}
-with logs as (
-    {{ lines | join('\n    union all\n    ') }}
-),
-tables (id, location) as (
-    values {{ known | join(', ') }}
-),
+{% macro _tagged_sql(logs) -%}
+{{ dbt_delta._logs_sql(logs) }},
 commits as (
     select
         tables.id,
-        bigint(regexp_extract(logs.file, '/([0-9]{20})[.]json$', 1)) as version,
+        {{ dbt_delta._file_version('logs.file') }} as version,
         from_json(
             logs.value,
             'commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
                 operationParameters map<string, string>, userMetadata string>'
         ).commitInfo as about
-    from logs
-    inner join tables
-        on {{ dbt_delta._plain_path("regexp_extract(logs.file, '^(.*)/_delta_log/', 1)") }} = tables.location
+    {{ dbt_delta._logs_of_tables() }}
     where logs.file rlike '/[0-9]{20}[.]json$' and logs.value like '%"commitInfo"%'
 )
 select

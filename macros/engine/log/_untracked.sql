@@ -1,3 +1,4 @@
+{# The files that left a table since a time and that its newest checkpoint and what follows do not name, counted. #}
 {% macro _untracked_sql(log, checkpoints, time) -%}
     {%- set lines = ['select *, false as is_checkpoint from (' ~ dbt_delta._log_lines(log) ~ ')'] -%}
     {%- for source in checkpoints -%}
@@ -6,7 +7,7 @@
 with lines as (
     select
         is_checkpoint,
-        bigint(regexp_extract(file, '/([0-9]{20})[.][^/]*$', 1)) as version,
+        {{ dbt_delta._file_version('file') }} as version,
         from_json(
             value,
             'add struct<path string, deletionVector struct<storageType string, pathOrInlineDv string>>,
@@ -16,7 +17,7 @@ with lines as (
     from (
         {{ lines | join('\n        union all\n        ') }}
     )
-    where file rlike '/[0-9]{20}([.]json|[.]checkpoint[.].*)$'
+    where {{ dbt_delta._is_log_file('file') }}
 ),
 paths as (
     select

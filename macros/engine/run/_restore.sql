@@ -1,36 +1,3 @@
-{#
-    What bringing a table back to a version means: {relation, table, newest, at, version, keeps, action,
-    about}; newest and its time tell whether the table is still the one that was looked at. Where a
-    later commit restated its properties, RESTORE brings those of the version back: `keeps` are those
-    of today on which later runs, feeds and restores rely. A version of none drops the table.
-#}
-{% macro _restore_step(relation, version, commits) -%}
-    {%- set step = {
-        'relation': relation, 'table': dbt_delta._bare(relation),
-        'newest': commits[0].version, 'at': commits[0].time, 'version': version,
-        'keeps': {}, 'action': 'drop', 'about': 'the run created it',
-    } -%}
-    {%- if version is none -%}{{- return(step) -}}{%- endif -%}
-    {%- set about = [] -%}
-    {%- set old = dbt_delta._columns_of('select * from ' ~ dbt_delta._as_of(relation, version)) -%}
-    {%- set new = dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation)) -%}
-    {%- for change in dbt_delta._column_changes(old, new) -%}
-        {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
-    {%- endfor -%}
-    {%- set restating = [] -%}
-    {%- for commit in commits if commit.version > version
-        and commit.operation.split(' ')[0] in ('SET', 'UNSET', 'CREATE', 'REPLACE', 'CLONE', 'RESTORE') -%}
-        {%- do restating.append(commit.version) -%}
-    {%- endfor -%}
-    {%- if restating -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
-    {%- do step.update({
-        'action': 'restore',
-        'about': about | join(', '),
-        'keeps': dbt_delta._relied_properties(relation) if restating else {},
-    }) -%}
-    {{- return(step) -}}
-{%- endmacro %}
-
 {% macro _print_steps(steps) -%}
     {%- set lines = [] -%}
     {%- for step in steps -%}

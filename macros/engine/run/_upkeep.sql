@@ -37,26 +37,27 @@
 {# Takes a step: {done, problem, is_conflict, seconds}. Who loses against another writer four times is skipped. #}
 {% macro _take_upkeep(step) -%}
     {%- set began = modules.datetime.datetime.now() -%}
-    {%- set taken = {'done': '', 'problem': '', 'is_conflict': false} -%}
-    {%- if step.kind == 'vacuum' -%}
-        {%- do taken.update(dbt_delta._vacuum(step.table, step.table.floor.hours, 'full')) -%}
-    {%- else -%}
-        {%- set sizes = {
-            'spark.databricks.delta.optimize.minFileSize': step.table.thresholds.small_file_bytes,
-            'spark.databricks.delta.optimize.maxFileSize': step.table.thresholds.target_file_bytes,
-        } -%}
-        {%- for key, value in sizes.items() -%}{%- do run_query('set ' ~ key ~ ' = ' ~ value) -%}{%- endfor -%}
-        {%- do taken.update({'problem': dbt_delta._attempt(step.sql).problem}) -%}
-        {%- for key in sizes -%}{%- do run_query('reset ' ~ key) -%}{%- endfor -%}
-        {%- if not taken.problem -%}
-            {%- do taken.update({'done': dbt_delta._rewritten(step.table.relation, step.table.state.version)}) -%}
-        {%- endif -%}
-    {%- endif -%}
-    {%- do taken.update({
-        'is_conflict': modules.re.search('DELTA_(CONCURRENT_|METADATA_CHANGED|PROTOCOL_CHANGED)', taken.problem) is not none,
-        'seconds': (modules.datetime.datetime.now() - began).total_seconds(),
-    }) -%}
-    {{- return(taken) -}}
+    {%- set taken = dbt_delta._vacuum(step.table, step.table.floor.hours, 'full', is_put_back=true)
+        if step.kind == 'vacuum' else dbt_delta._rewrite(step) -%}
+    {{- return(dict(
+        taken,
+        is_conflict=modules.re.search('DELTA_(CONCURRENT_|METADATA_CHANGED|PROTOCOL_CHANGED)', taken.problem) is not none,
+        seconds=(modules.datetime.datetime.now() - began).total_seconds(),
+    )) -}}
+{%- endmacro %}
+
+{# Runs a statement that writes files anew: {done, problem}, one of them an empty text. #}
+{% macro _rewrite(step) -%}
+    {%- set sizes = {
+        'spark.databricks.delta.optimize.minFileSize': step.table.thresholds.small_file_bytes,
+        'spark.databricks.delta.optimize.maxFileSize': step.table.thresholds.target_file_bytes,
+    } -%}
+    {%- for key, value in sizes.items() -%}{%- do run_query('set ' ~ key ~ ' = ' ~ value) -%}{%- endfor -%}
+    {%- set problem = dbt_delta._attempt(step.sql).problem -%}
+    {%- for key in sizes -%}{%- do run_query('reset ' ~ key) -%}{%- endfor -%}
+    {{- return({
+        'done': '' if problem else dbt_delta._rewritten(step.table.relation, step.table.state.version), 'problem': problem,
+    }) -}}
 {%- endmacro %}
 
 {#
@@ -75,10 +76,11 @@
     {%- if files < 2 or (files < thresholds.min_small_files and bytes < thresholds.small_file_bytes) -%}
         {{- return(none) -}}
     {%- endif -%}
-    {%- set table = dbt_delta._maintained(this, dbt_delta._describe(this).location, model) -%}
-    {%- do dbt_delta._read_states([table]) -%}
-    {%- if table.state is not none -%}{%- do dbt_delta._add_rewrites(table) -%}{%- endif -%}
-    {%- for step in table.steps if step.kind in ('cluster', 'zorder') -%}
+    {%- set table = dbt_delta._read_states([
+        dbt_delta._maintained(0, this, dbt_delta._describe(this).location, model)
+    ])[0] -%}
+    {%- set steps = [] if table.state is none else dbt_delta._rewrites(table) -%}
+    {%- for step in steps if step.kind in ('cluster', 'zorder') -%}
         {%- set taken = dbt_delta._take_upkeep(step) -%}
         {%- if taken.problem -%}
             {%- do exceptions.warn('OPTIMIZE of ' ~ dbt_delta._bare(this) ~ ' failed: ' ~ taken.problem) -%}

@@ -1,9 +1,13 @@
-{# Removes the files: {done, problem}, one of them an empty text. #}
-{% macro _vacuum(table, hours, mode) -%}
+{#
+    Removes the files: {done, problem}, one of them an empty text. Gives the table another retention meanwhile,
+    where it needs one; what it was is kept in a property, by which the next call puts it back if this one is killed.
+#}
+{% macro _vacuum(table, hours, mode, is_put_back=false) -%}
     {%- set blocked = table.floor.blocked or dbt_delta._untracked(table, hours) -%}
     {%- if blocked -%}{{- return({'done': '', 'problem': blocked ~ '. Nothing was removed.'}) -}}{%- endif -%}
-    {%- do dbt_delta._put_back_retention(table) -%}
-    {%- do dbt_delta._lend_retention(table, hours) -%}
+    {%- if not is_put_back -%}{%- do dbt_delta._put_back_retention(table) -%}{%- endif -%}
+    {%- set lent = dbt_delta._lent_retention(table, hours) -%}
+    {%- if lent -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}{%- endif -%}
     {%- set sql = 'vacuum ' ~ dbt_delta._named(table.relation) -%}
     {#- Spark's default lists a folder by 10,000 tasks, which takes a minute. -#}
     {%- set parallelism = 'spark.sql.sources.parallelPartitionDiscovery.parallelism' -%}
@@ -15,7 +19,9 @@
         {%- set problem = dbt_delta._attempt(sql).problem -%}
     {%- endif -%}
     {%- if is_default -%}{%- do run_query('reset ' ~ parallelism) -%}{%- endif -%}
-    {%- do dbt_delta._put_back_retention(table) -%}
+    {%- if lent -%}
+        {%- do dbt_delta._set_back_retention(table, dict(table.state.configuration, **lent)) -%}
+    {%- endif -%}
     {%- set removed = namespace(text='done') -%}
     {%- for commit in dbt_delta._commits(table.relation, 5) | reverse if commit.operation == 'VACUUM START' -%}
         {%- set removed.text = dbt_delta._files(dbt_delta._metric(commit, ['numFilesToDelete']) or 0) ~ ' of '
@@ -24,40 +30,23 @@
     {{- return({'done': '' if problem else removed.text, 'problem': problem}) -}}
 {%- endmacro %}
 
-{#
-    Gives a table another retention for the time of a VACUUM. What it was is kept in a property of its
-    own, by which the next call puts it back if this one is killed.
-#}
-{% macro _lend_retention(table, hours) -%}
-    {%- if hours == table.floor.property_hours -%}{{- return('') -}}{%- endif -%}
-    {%- set now, defaults = {}, dbt_delta._retention_properties() -%}
-    {%- for key in defaults -%}{%- do now.update({key: table.state.configuration.get(key)}) -%}{%- endfor -%}
-    {%- set interval = 'interval ' ~ (hours * 3600) | round(0, 'ceil') | int ~ ' seconds' -%}
-    {%- set lent = {'delta.deletedFileRetentionDuration': interval, 'dbt_delta.retention': tojson(now)} -%}
-    {%- if dbt_delta._hours(now['delta.logRetentionDuration'] or defaults['delta.logRetentionDuration']) < hours -%}
-        {%- do lent.update({'delta.logRetentionDuration': interval}) -%}
+{# Puts back what a VACUUM that was killed has left, if anything. #}
+{% macro _put_back_retention(table) -%}
+    {%- if table.state.configuration.get('dbt_delta.retention') -%}
+        {%- do dbt_delta._set_back_retention(table, table.state.configuration) -%}
     {%- endif -%}
-    {%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}
-    {%- do table.state.configuration.update(lent) -%}
 {%- endmacro %}
 
-{% macro _put_back_retention(table) -%}
-    {%- set configuration, lent = table.state.configuration, table.state.configuration.get('dbt_delta.retention') -%}
-    {%- if not lent -%}{{- return('') -}}{%- endif -%}
-    {%- set back, unset = {}, ['dbt_delta.retention'] -%}
-    {%- for key, value in fromjson(lent).items() -%}
+{# A table's own retention again, of properties that lend it another. #}
+{% macro _set_back_retention(table, configuration) -%}
+    {%- set back, unset = {}, [dbt_delta._literal('dbt_delta.retention')] -%}
+    {%- for key, value in fromjson(configuration['dbt_delta.retention']).items() -%}
         {%- if value is not none -%}{%- do back.update({key: value}) -%}
-        {%- elif key in configuration -%}{%- do unset.append(key) -%}
+        {%- elif key in configuration -%}{%- do unset.append(dbt_delta._literal(key)) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if back -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, back)) -%}{%- endif -%}
-    {%- set names = [] -%}
-    {%- for key in unset -%}
-        {%- do names.append(dbt_delta._literal(key)) -%}
-        {%- do configuration.pop(key, none) -%}
-    {%- endfor -%}
     {%- do run_query(
-        'alter table ' ~ dbt_delta._named(table.relation) ~ ' unset tblproperties if exists (' ~ names | join(', ') ~ ')'
+        'alter table ' ~ dbt_delta._named(table.relation) ~ ' unset tblproperties if exists (' ~ unset | join(', ') ~ ')'
     ) -%}
-    {%- do configuration.update(back) -%}
 {%- endmacro %}

@@ -55,7 +55,8 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
-    floor = package._floor({"state": state, "pins": [{**pin, "who": "view s.v"}]})
+    table = {"id": 0, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    floor = package._floor(package._with_times([table])[0])
     assert floor["hours"] == hours
     assert floor["blocked"] is None
 
@@ -79,7 +80,8 @@ def test_what_cannot_be_told_blocks(
         adapter=SimpleNamespace(dbt_delta_attempt=lambda sql: ("no function f", None)),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
-    table = {"relation": TABLE, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    table = {"id": 0, "relation": TABLE, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert table["floor"]["blocked"].startswith(f"view s.v {why}")
     said = package._vacuum(table, 168, "full")
@@ -253,7 +255,7 @@ def test_a_name_in_a_view_means_a_table(macros, parts: list[str], found: list[st
 def test_a_reader_is_named_who_keeps_vacuum_away(
     macros: Callable[..., SimpleNamespace], pin: Any, why: str
 ) -> None:
-    table = {"relation": TABLE, "state": claimed(), "pins": []}
+    table = {"id": 0, "relation": TABLE, "state": claimed(), "pins": []}
     if pin == "clone":
         table["state"]["claims"] = [claim()]
     elif pin == "property":
@@ -267,6 +269,7 @@ def test_a_reader_is_named_who_keeps_vacuum_away(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
+    (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
     with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Leave"):
@@ -285,7 +288,8 @@ def claimed(**more: Any) -> dict[str, Any]:
 def claim(**more: Any) -> dict[str, Any]:
     """A clone's claim on a file that left the table, made 300 hours ago."""
     clone = {
-        "relation": SimpleNamespace(schema="s", identifier="c"), "state": claimed(), "pins": [],
+        "id": 1, "relation": SimpleNamespace(schema="s", identifier="c"), "state": claimed(),
+        "pins": [],
     }  # fmt: skip
     return {"time": NOW - 300 * HOUR, "table": clone, "is_live": False, "left": None, **more}
 
@@ -404,7 +408,7 @@ def planned(macros: Callable[..., SimpleNamespace]) -> tuple[SimpleNamespace, li
     }  # fmt: skip
     table["steps"].append({
         "table": table, "kind": "purge", "why": "20 % of the rows", "bytes": 2_500_000, "gain": 9,
-        "partitions": [], "sql": "reorg",
+        "partitions": [], "sql": "reorg", "worth": 1.0,
     })  # fmt: skip
     package._plan = lambda select, state, macro: [table]
     package._put_back_retention = taken.append
