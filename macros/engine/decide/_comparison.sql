@@ -60,3 +60,55 @@
     {%- endfor -%}
     {{- return(after) -}}
 {%- endmacro %}
+
+{#
+    Two sides as they are compared: {before, after, columns, keys, schema}. Columns are those that both have, by name,
+    and are not excluded: {name, type, before, after, former, tolerance}, before and after being the types there;
+    `schema` lists the changes of columns.
+#}
+{% macro _compared(before, after, before_columns, after_columns, unique_key, exclude_columns, tolerance) -%}
+    {%- set excluded = dbt_delta._names(exclude_columns) | map('lower') | list -%}
+    {%- do dbt_delta._known_columns('exclude_columns', excluded, before_columns + after_columns) -%}
+    {%- set tolerances, both, columns, compared_before, compared_after, keys = {}, [], [], [], [], [] -%}
+    {%- for column in before_columns if column.name | lower not in excluded -%}
+        {%- do compared_before.append(column) -%}
+    {%- endfor -%}
+    {%- for column in after_columns if column.name | lower not in excluded -%}
+        {%- do compared_after.append(column) -%}
+        {%- if dbt_delta._column(before_columns, column.name) is not none -%}{%- do both.append(column) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- if not both -%}
+        {%- do dbt_delta._refuse('No column to compare: ' ~ before ~ ' and ' ~ after ~ ' have none in common.') -%}
+    {%- endif -%}
+    {%- set names = dbt_delta._names(unique_key) -%}
+    {%- do dbt_delta._known_columns('unique_key', names, both) -%}
+    {%- do dbt_delta._known_columns('tolerance', tolerance.keys() | list, both) -%}
+    {%- if tolerance and not names -%}
+        {%- do dbt_delta._refuse(
+            'tolerance needs unique_key: without one it is not known which rows belong together.'
+        ) -%}
+    {%- endif -%}
+    {%- for name, value in tolerance.items() -%}
+        {%- do tolerances.update({name | lower: dbt_delta._tolerance(name, value)}) -%}
+    {%- endfor -%}
+    {%- for column in both -%}
+        {%- set was = dbt_delta._column(before_columns, column.name) -%}
+        {%- do columns.append({
+            'name': column.name, 'before': was.type, 'after': column.type, 'former': none,
+            'type': dbt_delta._common_type(was.type, column.type), 'tolerance': tolerances.get(column.name | lower),
+        }) -%}
+    {%- endfor -%}
+    {%- for name in names -%}{%- do keys.append(dbt_delta._column(columns, name)) -%}{%- endfor -%}
+    {{- return({
+        'before': before, 'after': after, 'columns': columns, 'keys': keys,
+        'schema': dbt_delta._column_changes(compared_after, compared_before),
+    }) -}}
+{%- endmacro %}
+
+{#
+    Where rows that differ between two versions are looked for: in `all`; nowhere (`none`), as no commit between moved
+    any; or in the `rows` that the commits between touched, by the change feed or by files.
+#}
+{% macro _diff_way(commits, low, high, loses_track) -%}
+    {{- return('all' if loses_track else 'rows' if dbt_delta._move_rows(commits, low, high) else 'none') -}}
+{%- endmacro %}

@@ -68,7 +68,6 @@ where false
     {%- do values.append(own if comparable == own else 'any_value(' ~ own ~ ') as ' ~ own) -%}
     {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ own) -%}
 {%- endfor -%}
-{%- set key_groups = dbt_delta._key_groups(comparison) -%}
 with left_over as (
     select {{ values | join(', ') }}, sum(__dbt_n) as __dbt_n
     from (
@@ -87,6 +86,20 @@ each_row as (
     from left_over
 )
 {% if comparison['keys'] -%}
+{{ dbt_delta._pairs_sql(comparison, groups) }}
+{%- else -%}
+select
+    if(__dbt_is_after, 'added', 'removed') as _diff,
+    cast(null as array<string>) as _changed_columns,
+    if(__dbt_is_after, null, __dbt_row) as _before,
+    if(__dbt_is_after, __dbt_row, null) as _after
+from each_row
+{%- endif -%}
+{%- endmacro %}
+
+{# What is left, paired by key: the end of _diff_sql. #}
+{% macro _pairs_sql(comparison, groups) -%}
+{%- set key_groups = dbt_delta._key_groups(comparison) -%}
 {%- set names, changes = [], [] -%}
 {%- for column in comparison['keys'] -%}
     {%- set name = dbt_delta._quoted(column.name) -%}
@@ -128,14 +141,6 @@ differences as (
 )
 
 select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
-{%- else -%}
-select
-    if(__dbt_is_after, 'added', 'removed') as _diff,
-    cast(null as array<string>) as _changed_columns,
-    if(__dbt_is_after, null, __dbt_row) as _before,
-    if(__dbt_is_after, __dbt_row, null) as _after
-from each_row
-{%- endif -%}
 {%- endmacro %}
 
 {# What rows of one key have in common. #}
