@@ -21,11 +21,12 @@
     {%- if output == 'json' -%}
         {%- do print(tojson(lines)) -%}
     {%- else -%}
-        {%- for line in lines if line.run -%}{%- do line.update({'run': line.run[:8]}) -%}{%- endfor -%}
+        {%- set shown = [] -%}
+        {%- for line in lines -%}{%- do shown.append(dict(line, run=(line.run or '')[:8] or none)) -%}{%- endfor -%}
         {%- do dbt_delta._print_table(
             (['table'] if run is not none else [])
             + ['version', 'age', 'operation', 'inserted', 'updated', 'deleted', 'files', 'bytes', 'node', 'run'],
-            lines
+            shown
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -88,7 +88,7 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {% macro _state(rows) -%}
     {%- set said, parts, gone, operations, commits = {}, [], [], {}, {} -%}
     {%- for row in rows if row['kind'] in ('about', 'clustering') -%}
-        {%- do said.update({row['kind']: fromjson(row['text'])}) -%}
+        {%- do said.update({row['kind']: fromjson(row['text'] or '{}')}) -%}
     {%- endfor -%}
     {%- set about = said.get('about', {}) -%}
     {%- set columns = fromjson(about.schemaString).fields if about else [] -%}
@@ -106,7 +106,7 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
         {%- endif -%}
     {%- endfor -%}
     {%- set clustering = [] -%}
-    {%- for path in (said.get('clustering') or {}).get('clusteringColumns', []) -%}
+    {%- for path in said.get('clustering', {}).get('clusteringColumns', []) -%}
         {%- do clustering.append(([names.get(path[0], path[0])] + path[1:]) | join('.')) -%}
     {%- endfor -%}
     {#- Spark gives partitions in any order, which differs from run to run. -#}

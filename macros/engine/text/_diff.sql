@@ -189,3 +189,44 @@ select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
         else name ~ ' ' ~ change.was ~ ' -> ' ~ change.type
     ) -}}
 {%- endmacro %}
+
+{% macro _diff_counts_sql(cache) -%}
+select _diff as kind, cast(null as string) as column, count(*) as count
+from {{ cache }}
+group by _diff
+union all
+select 'changed' as kind, column, count(*) as count
+from {{ cache }} lateral view explode(_changed_columns) as column
+group by column
+order by column nulls first, kind
+{%- endmacro %}
+
+{# The first rows of each kind, by their content; values of masked columns are stars. #}
+{% macro _diff_samples_sql(cache, comparison, masked, limit) -%}
+{%- set shown = {'_before': [], '_after': []} -%}
+{%- set orders = [] -%}
+{%- for column in comparison.columns -%}
+    {%- for side, fields in shown.items() -%}
+        {%- do fields.append({'name': column.name, 'value': side ~ '.' ~ dbt_delta._quoted(column.name)}) -%}
+    {%- endfor -%}
+{%- endfor -%}
+{%- for column in comparison['keys'] or comparison.columns -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {%- for side in ('_after', '_before') -%}
+        {%- do orders.append(dbt_delta._comparable(side ~ '.' ~ name, column.type)) -%}
+    {%- endfor -%}
+{%- endfor -%}
+select
+    _diff as kind,
+    array_join(_changed_columns, '\n') as columns,
+    {%- for side, fields in shown.items() %}
+    if({{ side }} is null, null, {{ dbt_delta._shown_json(fields, masked) }}) as {{ side[1:] }},
+    {%- endfor %}
+    place
+from (
+    select *, row_number() over (partition by _diff order by {{ orders | join(', ') }}) as place
+    from {{ cache }}
+) as placed
+where place <= {{ limit }}
+order by kind, place
+{%- endmacro %}
