@@ -36,7 +36,9 @@
     {%- set found = found if found is mapping else {} -%}
     {%- set is_ours = found.get('dbt_invocation_id') is string and found['dbt_invocation_id'] != '' -%}
     {%- set texts, kept = {}, {} -%}
-    {%- for key, value in found.items() if is_ours and value is string -%}{%- do texts.update({key: value}) -%}{%- endfor -%}
+    {%- for key, value in found.items() if is_ours and value is string -%}
+        {%- do texts.update({key: value}) -%}
+    {%- endfor -%}
     {%- if is_ours and found.get('dbt_kept_properties') is mapping -%}
         {%- for key, value in found['dbt_kept_properties'].items() if value is string -%}
             {%- do kept.update({key: value}) -%}

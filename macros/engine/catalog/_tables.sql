@@ -32,7 +32,9 @@
     {%- endfor -%}
     {%- set pins, tables = {}, [] -%}
     {%- for view in views -%}
-        {%- for pin in dbt_delta._view_pins(view, found) -%}{%- do pins.setdefault(pin.table, []).append(pin) -%}{%- endfor -%}
+        {%- for pin in dbt_delta._view_pins(view, found) -%}
+            {%- do pins.setdefault(pin.table, []).append(pin) -%}
+        {%- endfor -%}
     {%- endfor -%}
     {%- for table in found.values() -%}
         {%- do tables.append(dict(table, pins=pins.get(table.id, []))) -%}

@@ -50,7 +50,9 @@
     {%- set versions = [] -%}
     {%- for commit in commits if commit.version > after and not dbt_delta._is_upkeep(commit)
         and (commit.undo_of == run or commit.run not in undone) -%}
-        {%- if commit.undo_of == run or not dbt_delta._is_comment(relation, commit) -%}{{- return(versions) -}}{%- endif -%}
+        {%- if commit.undo_of == run or not dbt_delta._is_comment(relation, commit) -%}
+            {{- return(versions) -}}
+        {%- endif -%}
         {%- do versions.append(commit.version) -%}
     {%- endfor -%}
     {{- return(versions) -}}

@@ -678,7 +678,8 @@ def test_paths_are_as_they_stand_in_logs(macros) -> None:
 
 LIMITS = {
     "small_file_mb": 100, "min_small_files": 4, "deleted_share": 0.1, "unordered_share": 0.1,
-    "reclaimable_share": 0.2, "target_file_mb": 100, "small_file_bytes": 50, "target_file_bytes": 100,
+    "reclaimable_share": 0.2, "target_file_mb": 100, "small_file_bytes": 50,
+    "target_file_bytes": 100,
 }  # fmt: skip
 
 
@@ -693,11 +694,13 @@ LIMITS = {
         ({"deleted_rows": 9}, {}, []),
         ({"small_files": 4, "deleted_rows": 10}, {}, ["compact", "purge"]),
         # An order leaves nothing else to do.
-        ({"unsorted_files": 4, "unsorted_bytes": 90, "small_files": 4}, {"zorder": ["id"]}, ["zorder"]),
+        ({"unsorted_files": 4, "unsorted_bytes": 90, "small_files": 4}, {"zorder": ["id"]},
+         ["zorder"]),
         ({"unsorted_files": 1, "unsorted_bytes": 40}, {"zorder": ["id"]}, []),
         ({"unclustered_files": 4, "unclustered_bytes": 90}, {"clustering": ["id"]}, ["cluster"]),
         ({"unclustered_files": 4, "unclustered_bytes": 9}, {"clustering": ["id"]}, []),
-        ({"files": 1, "unclustered_files": 1, "unclustered_bytes": 90}, {"clustering": ["id"]}, []),
+        ({"files": 1, "unclustered_files": 1, "unclustered_bytes": 90}, {"clustering": ["id"]},
+         []),
     ],
 )  # fmt: skip
 def test_what_is_worth_writing_anew(
@@ -730,7 +733,8 @@ def test_when_a_vacuum_is_worth_it(
 ) -> None:
     done = {"timestamp": removed_at, "operationParameters": {}}
     state = {
-        "now": NOW, "partitions": [], "clustering": [], "gone": [{"time": NOW - 200 * HOUR, "bytes": 30}],
+        "now": NOW, "partitions": [], "clustering": [],
+        "gone": [{"time": NOW - 200 * HOUR, "bytes": 30}],
         "operations": {"VACUUM START": done, "VACUUM END": done} if removed_at else {},
         "parts": [],
     }  # fmt: skip
