@@ -39,14 +39,6 @@
     ]) -}}
 {%- endmacro %}
 
-{% macro _schema_text(change) -%}
-    {%- set name = change.path | join('.') -%}
-    {{- return(
-        '+ ' ~ name ~ ' ' ~ change.type if change.kind == 'add' else '- ' ~ name if change.kind == 'drop'
-        else name ~ ' ' ~ change.was ~ ' -> ' ~ change.type
-    ) -}}
-{%- endmacro %}
-
 {# A row, or what became of it: its key, and each changed column before and after. #}
 {% macro _sample_text(sample, keys) -%}
     {%- if sample.kind != 'changed' -%}{{- return(tojson(sample.after or sample.before)) -}}{%- endif -%}

@@ -23,35 +23,23 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# A table of the plan as data. #}
+{#
+    A table of the plan as data: {table, node, problem, partitions, steps}, and where its log can be read files, bytes
+    and what else the README names; `unordered_bytes` is none without an order.
+#}
 {% macro _plan_line(table) -%}
-    {%- set line = {'table': dbt_delta._bare(table.relation), 'node': table.node.unique_id} -%}
-    {%- if table.state is none -%}
-        {%- do line.update({'problem': 'its log cannot be read', 'partitions': [], 'steps': []}) -%}
-        {{- return(line) -}}
+    {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}
+    {%- if state is none -%}
+        {{- return({'table': name, 'node': id, 'problem': 'its log cannot be read', 'partitions': [], 'steps': []}) -}}
     {%- endif -%}
-    {%- set state = table.state -%}
     {%- set order = 'unclustered_bytes' if state.clustering else 'unsorted_bytes' if table.zorder else none -%}
-    {%- for name, key in {
-        'files': 'files', 'bytes': 'bytes', 'small_files': 'small_files', 'rows': 'rows',
-        'deleted_rows': 'deleted_rows', 'unordered_bytes': order,
-    }.items() -%}
-        {%- do line.update({name: state.parts | sum(attribute=key) if key else none}) -%}
-    {%- endfor -%}
-    {%- do line.update({
-        'reclaimable_bytes': table.reclaimable,
-        'version': state.version,
-        'last_optimize': dbt_delta._last(state, 'OPTIMIZE'),
-        'last_vacuum': dbt_delta._last(state, 'VACUUM END'),
-        'retention_hours': table.floor.hours,
-        'retention_why': table.floor.why,
-        'problem': 'no VACUUM: ' ~ table.floor.blocked if table.floor.blocked else none,
-        'partitions': [],
-        'steps': [],
-    }) -%}
     {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}
+    {%- set partitions, steps, total = [], [], {} -%}
+    {%- for key in ('files', 'bytes', 'small_files', 'rows', 'deleted_rows') -%}
+        {%- do total.update({key: state.parts | sum(attribute=key)}) -%}
+    {%- endfor -%}
     {%- for part in (state.parts if state.partitions else []) -%}
-        {%- do line.partitions.append({
+        {%- do partitions.append({
             'values': dbt_delta._starred(part['values'], masked), 'files': part.files, 'bytes': part.bytes, 'small_files': part.small_files,
             'rows': part.rows, 'deleted_rows': part.deleted_rows, 'unordered_bytes': part[order] if order else none,
         }) -%}
@@ -59,11 +47,23 @@
     {%- for step in table.steps -%}
         {%- set parts = [] -%}
         {%- for values in step.partitions -%}{%- do parts.append(dbt_delta._starred(values, masked)) -%}{%- endfor -%}
-        {%- do line.steps.append({
+        {%- do steps.append({
             'do': step.kind, 'why': step.why, 'bytes': step.bytes, 'gain': step.gain, 'partitions': parts,
         }) -%}
     {%- endfor -%}
-    {{- return(line) -}}
+    {{- return(dict({'table': name, 'node': id}, **dict(
+        total,
+        unordered_bytes=state.parts | sum(attribute=order) if order else none,
+        reclaimable_bytes=table.reclaimable,
+        version=state.version,
+        last_optimize=dbt_delta._last(state, 'OPTIMIZE'),
+        last_vacuum=dbt_delta._last(state, 'VACUUM END'),
+        retention_hours=table.floor.hours,
+        retention_why=table.floor.why,
+        problem='no VACUUM: ' ~ table.floor.blocked if table.floor.blocked else none,
+        partitions=partitions,
+        steps=steps,
+    ))) -}}
 {%- endmacro %}
 
 {# Seconds since the last commit of an operation; none without one in the log. #}
@@ -74,26 +74,26 @@
 
 {# The lines that people read of it: one for each step, the first with what is known of the table. #}
 {% macro _plan_texts(line) -%}
-    {%- set about = {
-        'table': line.table, 'files': line.files, 'size': none, 'small': line.small_files, 'deleted': none,
-        'unordered': none, 'reclaimable': none, 'optimized': none, 'vacuumed': none, 'do': '', 'why': line.problem or '',
-    } -%}
+    {%- set known = {'table': line.table, 'files': line.files, 'small': line.small_files} -%}
     {%- if 'bytes' in line -%}
-        {%- do about.update({
-            'size': dbt_delta._bytes(line.bytes),
-            'deleted': dbt_delta._share(line.deleted_rows, line.rows),
-            'unordered': none if line.unordered_bytes is none else dbt_delta._share(line.unordered_bytes, line.bytes),
-            'reclaimable': dbt_delta._bytes(line.reclaimable_bytes) if line.reclaimable_bytes else none,
-            'optimized': none if line.last_optimize is none else dbt_delta._duration(line.last_optimize),
-            'vacuumed': none if line.last_vacuum is none else dbt_delta._duration(line.last_vacuum),
-        }) -%}
+        {%- set known = dict(
+            known,
+            size=dbt_delta._bytes(line.bytes),
+            deleted=dbt_delta._share(line.deleted_rows, line.rows),
+            unordered=none if line.unordered_bytes is none else dbt_delta._share(line.unordered_bytes, line.bytes),
+            reclaimable=dbt_delta._bytes(line.reclaimable_bytes) if line.reclaimable_bytes else none,
+            optimized=none if line.last_optimize is none else dbt_delta._duration(line.last_optimize),
+            vacuumed=none if line.last_vacuum is none else dbt_delta._duration(line.last_vacuum),
+        ) -%}
     {%- endif -%}
-    {%- set texts = [] -%}
-    {%- for step in line.steps -%}
-        {%- set text = {} -%}
-        {%- for name, value in about.items() -%}{%- do text.update({name: none if texts else value}) -%}{%- endfor -%}
-        {%- do text.update({'do': step.do, 'why': step.why}) -%}
-        {%- do texts.append(text) -%}
+    {%- set none_of_it, texts = {}, [] -%}
+    {%- for name in (
+        'table', 'files', 'size', 'small', 'deleted', 'unordered', 'reclaimable', 'optimized', 'vacuumed',
+    ) -%}
+        {%- do none_of_it.update({name: none}) -%}
     {%- endfor -%}
-    {{- return(texts or [about]) -}}
+    {%- for step in line.steps or [{'do': '', 'why': line.problem or ''}] -%}
+        {%- do texts.append(dict(none_of_it, **dict({} if texts else known, do=step.do, why=step.why))) -%}
+    {%- endfor -%}
+    {{- return(texts) -}}
 {%- endmacro %}

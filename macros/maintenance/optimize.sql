@@ -38,12 +38,5 @@
 {%- endmacro %}
 
 {% macro get_optimize_sql(relation, where=none, zorder_by=[], full=false) -%}
-optimize {{ dbt_delta._named(relation) }}
-{{- ' full' if full }}
-{%- if where %}
-where {{ where }}
-{%- endif %}
-{%- if zorder_by %}
-zorder by ({{ dbt_delta._quoted_paths(dbt_delta._names(zorder_by)) }})
-{%- endif %}
+    {{- return(dbt_delta._optimize_sql(relation, where, zorder_by, full)) -}}
 {%- endmacro %}

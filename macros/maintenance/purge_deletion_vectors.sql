@@ -9,6 +9,5 @@
 {%- endmacro %}
 
 {% macro get_purge_deletion_vectors_sql(relation, where=none) -%}
-reorg table {{ dbt_delta._named(relation) }}
-{%- if where %} where {{ where }}{% endif %} apply (purge)
+    {{- return(dbt_delta._purge_sql(relation, where)) -}}
 {%- endmacro %}

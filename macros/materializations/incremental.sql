@@ -107,7 +107,7 @@
 
 {# What --empty does to a table that is there: it gets the model's new columns, and keeps its rows. #}
 {% macro _increment_schema(existing, table, sql, settings, promised) -%}
-    {%- set plan = dbt_delta._planned(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
+    {%- set plan = dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
     {%- do dbt_delta._align(existing, promised, plan.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
     {%- do dbt_delta._write_nothing('--empty: no row was touched') -%}
 {%- endmacro %}

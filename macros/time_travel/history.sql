@@ -21,11 +21,12 @@
     {%- if output == 'json' -%}
         {%- do print(tojson(lines)) -%}
     {%- else -%}
-        {%- for line in lines if line.run -%}{%- do line.update({'run': line.run[:8]}) -%}{%- endfor -%}
+        {%- set shown = [] -%}
+        {%- for line in lines -%}{%- do shown.append(dict(line, run=(line.run or '')[:8] or none)) -%}{%- endfor -%}
         {%- do dbt_delta._print_table(
             (['table'] if run is not none else [])
             + ['version', 'age', 'operation', 'inserted', 'updated', 'deleted', 'files', 'bytes', 'node', 'run'],
-            lines
+            shown
         ) -%}
     {%- endif -%}
 {%- endmacro %}
@@ -44,40 +45,6 @@
         {%- endfor -%}
     {%- endfor -%}
     {{- return(lines | sort(attribute='time', reverse=true)) -}}
-{%- endmacro %}
-
-{# When each run made its last commit, by its id, of the commits of several tables. #}
-{% macro _run_times(histories) -%}
-    {%- set times = {} -%}
-    {%- for commits in histories -%}
-        {%- for commit in commits if commit.run is not none
-            and (commit.run not in times or commit.time > times[commit.run]) -%}
-            {%- do times.update({commit.run: commit.time}) -%}
-        {%- endfor -%}
-    {%- endfor -%}
-    {{- return(times) -}}
-{%- endmacro %}
-
-{# Of the runs, by the time of their last commit, the one that is meant. #}
-{% macro _run_id(run, runs, what) -%}
-    {%- set matching = namespace(ids=[]) -%}
-    {%- for id, time in runs.items() | sort(attribute='1', reverse=true) -%}
-        {%- if run == 'last' or id.startswith(run | string) -%}
-            {%- set matching.ids = matching.ids + [id] -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- if not matching.ids -%}
-        {%- do dbt_delta._refuse(
-            what ~ " has no commit of run '" ~ run ~ "'. "
-            ~ ('The last runs are ' ~ (runs.items() | sort(attribute='1', reverse=true) | map(attribute='0') | list)[:5]
-                | join(', ') if runs else 'None has a commit that says which run made it') ~ '.'
-        ) -%}
-    {%- elif run != 'last' and matching.ids | length > 1 -%}
-        {%- do dbt_delta._refuse(
-            "Run '" ~ run ~ "' may be " ~ matching.ids | join(' or ') ~ '. Give more of its id.'
-        ) -%}
-    {%- endif -%}
-    {{- return(matching.ids[0]) -}}
 {%- endmacro %}
 
 {% macro _history_line(relation, commit) -%}

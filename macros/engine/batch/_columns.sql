@@ -2,7 +2,7 @@
     Which columns are written, from what, and what must change in the table first: the part of a batch that
     needs no look at its rows (see _batch.sql). `promised` is none where only columns may change.
 #}
-{% macro _planned(source_columns, table, settings, promised, sql) -%}
+{% macro _column_plan(source_columns, table, settings, promised, sql) -%}
     {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
     {%- do dbt_delta._check_contract(written, sql) -%}
     {%- set changes = dbt_delta._schema_changes(

@@ -33,3 +33,57 @@
     {%- for row in run_query('show schemas').rows -%}{%- do names.append(row[0] | lower) -%}{%- endfor -%}
     {{- return(names) -}}
 {%- endmacro %}
+
+{#
+    The Delta tables of the catalog, as _maintained gives them. `node` is the selected one that dbt makes
+    the table of; tables without one, of all schemas or of those that the variable
+    dbt_delta_clone_schemas names, are here as they may be shallow clones of others.
+#}
+{% macro _catalog_tables(nodes, relations=[]) -%}
+    {%- set found, views, wanted, common = {}, [], {}, dbt_delta._thresholds(none) -%}
+    {%- for node in nodes -%}{%- do wanted.update({(node.schema | lower, node.alias | lower): node}) -%}{%- endfor -%}
+    {%- set own = (nodes + relations) | map(attribute='schema') | map('lower') | list -%}
+    {%- set others = var('dbt_delta_clone_schemas', none) -%}
+    {%- set others = none if others is none else dbt_delta._names(others) | map('lower') | list -%}
+    {%- set schemas = [] -%}
+    {%- for schema in dbt_delta._schemas() if others is none or schema in own + others -%}
+        {%- do schemas.append(schema) -%}
+    {%- endfor -%}
+    {%- if others is not none -%}
+        {%- do log(
+            'Clones and views are looked for in ' ~ (schemas | join(', ') or 'no schema')
+            ~ ' alone, as dbt_delta_clone_schemas says; those elsewhere hold nothing back.', info=true
+        ) -%}
+    {%- endif -%}
+    {%- for entry in dbt_delta._listing(schemas) -%}
+        {%- if entry.type == 'view' -%}
+            {%- do views.append(entry) -%}
+        {%- elif entry.provider == 'delta' and entry.location -%}
+            {%- set key = (entry.schema | lower, entry.name | lower) -%}
+            {%- do found.update({key: dbt_delta._maintained(
+                found | length, api.Relation.create(schema=entry.schema, identifier=entry.name, type='table'),
+                entry.location, wanted.get(key), common
+            )}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set pins, tables = {}, [] -%}
+    {%- for view in views -%}
+        {%- for pin in dbt_delta._view_pins(view, found) -%}
+            {%- do pins.setdefault(pin.table, []).append(pin) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for table in found.values() -%}
+        {%- do tables.append(dict(table, pins=pins.get(table.id, []))) -%}
+    {%- endfor -%}
+    {{- return(tables) -}}
+{%- endmacro %}
+
+{# The Delta tables of the selected nodes with their states. #}
+{% macro _selected_tables(select, state, macro) -%}
+    {%- set nodes = [] -%}
+    {%- for node in dbt_delta._selected_nodes(select, state, macro) if node.config.materialized != 'view' -%}
+        {%- do nodes.append(node) -%}
+    {%- endfor -%}
+    {%- set tables = dbt_delta._read_states(dbt_delta._catalog_tables(nodes)) -%}
+    {{- return(tables | selectattr('node') | list) -}}
+{%- endmacro %}

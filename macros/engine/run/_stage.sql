@@ -4,7 +4,7 @@
 #}
 {% macro _stage(table, sql, settings, promised, bounded, is_altered) -%}
     {%- set batch = dbt_delta._batch(
-        '(\n' ~ sql ~ ')', **dbt_delta._planned(dbt_delta._columns_of(sql), table, settings, promised, sql)
+        '(\n' ~ sql ~ ')', **dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql)
     ) -%}
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
     {#- The SELECT itself may fail: it is evaluated before the table is altered. -#}

@@ -159,3 +159,23 @@ def test_a_tolerance_is_for_numbers(macros) -> None:
     column = {"name": "name", "type": "string", "tolerance": {"absolute": 1}}
     with pytest.raises(CompilationError, match="names 'name', which is a string; it is for num"):
         macros()._is_same(column)
+
+
+@pytest.mark.parametrize(
+    ("operations", "way"),
+    [
+        (["MERGE"], "rows"),
+        (["OPTIMIZE", "SET TBLPROPERTIES"], "none"),
+        (["OPTIMIZE", "DELETE"], "rows"),
+        (["RENAME COLUMN", "MERGE"], "all"),
+        (["RESTORE"], "rows"),
+        (["DROP COLUMNS", "RESTORE"], "all"),
+    ],
+)
+def test_where_rows_that_differ_are_looked_for(macros, operations: list[str], way: str) -> None:
+    commits = [{"version": n + 1, "operation": o} for n, o in enumerate(operations)][::-1]
+    package = macros()
+    last = len(operations)
+    loses_track = package._reuses_names(commits, 0, last)
+    assert package._diff_way(commits, 0, last, loses_track) == way
+    assert package._diff_way(commits, last, last, False) == "none"

@@ -13,26 +13,26 @@ COLUMNS = {"id": "bigint", "order": "string"}
 
 
 def test_no_files_read_nothing(macros) -> None:
-    sql = macros().get_landed_csv_sql("/landing/a", "a", COLUMNS, [])
+    sql = macros().get_landed_csv_sql("/landing/a", COLUMNS, [])
     assert "where false" in sql
     assert "where _metadata.file_path in" not in sql
 
 
 def test_only_the_named_files_are_read(macros) -> None:
-    sql = macros().get_landed_csv_sql("/landing/a", "a", COLUMNS, ["file:/it's.csv", "file:/b.csv"])
+    sql = macros().get_landed_csv_sql("/landing/a", COLUMNS, ["file:/it's.csv", "file:/b.csv"])
     assert r"_metadata.file_path in ('file:/it\'s.csv', 'file:/b.csv')" in " ".join(sql.split())
 
 
 def test_names_are_quoted(macros) -> None:
-    sql = macros().get_landed_csv_sql("/landing/a", "a", COLUMNS, [])
+    sql = macros().get_landed_csv_sql("/landing/a", COLUMNS, [])
     assert "as `order`" in sql
     assert "try_cast(fields.`id` as bigint)" in sql
 
 
 def test_the_first_load_has_number_one_and_later_ones_count_on(macros) -> None:
     get = macros().get_landed_csv_sql
-    assert "cast(1 as bigint) as _load_id" in get("/l/a", "a", COLUMNS, [])
-    later = get("/l/a", "a", COLUMNS, [], ledger="db.t")
+    assert "cast(1 as bigint) as _load_id" in get("/l/a", COLUMNS, [])
+    later = get("/l/a", COLUMNS, [], ledger="db.t")
     assert "(select coalesce(max(_load_id), 0) + 1 from db.t) as _load_id" in " ".join(
         later.split()
     )

@@ -55,7 +55,8 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
-    floor = package._floor({"state": state, "pins": [{**pin, "who": "view s.v"}]})
+    table = {"id": 0, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    floor = package._floor(package._with_times([table])[0])
     assert floor["hours"] == hours
     assert floor["blocked"] is None
 
@@ -79,7 +80,8 @@ def test_what_cannot_be_told_blocks(
         adapter=SimpleNamespace(dbt_delta_attempt=lambda sql: ("no function f", None)),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
-    table = {"relation": TABLE, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    table = {"id": 0, "relation": TABLE, "state": state, "pins": [{**pin, "who": "view s.v"}]}
+    (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert table["floor"]["blocked"].startswith(f"view s.v {why}")
     said = package._vacuum(table, 168, "full")
@@ -253,7 +255,7 @@ def test_a_name_in_a_view_means_a_table(macros, parts: list[str], found: list[st
 def test_a_reader_is_named_who_keeps_vacuum_away(
     macros: Callable[..., SimpleNamespace], pin: Any, why: str
 ) -> None:
-    table = {"relation": TABLE, "state": claimed(), "pins": []}
+    table = {"id": 0, "relation": TABLE, "state": claimed(), "pins": []}
     if pin == "clone":
         table["state"]["claims"] = [claim()]
     elif pin == "property":
@@ -267,6 +269,7 @@ def test_a_reader_is_named_who_keeps_vacuum_away(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
+    (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
     with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Leave"):
@@ -285,7 +288,8 @@ def claimed(**more: Any) -> dict[str, Any]:
 def claim(**more: Any) -> dict[str, Any]:
     """A clone's claim on a file that left the table, made 300 hours ago."""
     clone = {
-        "relation": SimpleNamespace(schema="s", identifier="c"), "state": claimed(), "pins": [],
+        "id": 1, "relation": SimpleNamespace(schema="s", identifier="c"), "state": claimed(),
+        "pins": [],
     }  # fmt: skip
     return {"time": NOW - 300 * HOUR, "table": clone, "is_live": False, "left": None, **more}
 
@@ -404,7 +408,7 @@ def planned(macros: Callable[..., SimpleNamespace]) -> tuple[SimpleNamespace, li
     }  # fmt: skip
     table["steps"].append({
         "table": table, "kind": "purge", "why": "20 % of the rows", "bytes": 2_500_000, "gain": 9,
-        "partitions": [], "sql": "reorg",
+        "partitions": [], "sql": "reorg", "worth": 1.0,
     })  # fmt: skip
     package._plan = lambda select, state, macro: [table]
     package._put_back_retention = taken.append
@@ -561,3 +565,208 @@ def test_values_that_cannot_be_set(macros, given: Any, said: str) -> None:
     existing = {"columns": columns, "relation": TABLE, "partitions": []}
     with pytest.raises(CompilationError, match=re.escape(said)):
         package._new_values(existing, given, "what")
+
+
+def row(id: int, kind: str, key: str = "", **more: Any) -> dict[str, Any]:
+    """A row of what logs say."""
+    names = ("files", "bytes", "small_files", "small_bytes", "rows", "deleted_rows",
+             "deleted_bytes", "unclustered_files", "unclustered_bytes", "unsorted_files",
+             "unsorted_bytes", "time", "text", "commits")  # fmt: skip
+    return {**dict.fromkeys(names), "id": id, "kind": kind, "key": key, "now": NOW, **more}
+
+
+SCHEMA = {
+    "fields": [
+        {"name": "Day", "metadata": {"delta.columnMapping.physicalName": "col-1"}},
+        {"name": "id", "metadata": {}},
+    ]
+}
+ABOUT = {
+    "schemaString": json.dumps(SCHEMA), "partitionColumns": ["Day"],
+    "configuration": {"delta.appendOnly": "true"},
+}  # fmt: skip
+
+
+def test_what_a_log_says_is_a_tables_state(macros: Callable[..., SimpleNamespace]) -> None:
+    """In whatever order Spark gives it, and by the names that columns have now."""
+    operation = {"timestamp": NOW}
+    commits = [{"version": 1, "time": NOW - HOUR}, {"version": 0, "time": NOW - 2 * HOUR}]
+    rows = [
+        row(0, "live", '{"col-1":"b"}', files=2, bytes=5),
+        row(0, "gone", time=3, bytes=None),
+        row(0, "live", '{"col-1":"a"}', files=1, bytes=7, rows=9),
+        row(0, "operation", "WRITE", text=json.dumps(operation), commits=json.dumps(commits)),
+        row(0, "clustering", text=json.dumps({"clusteringColumns": [["col-1"], ["id", "x"]]})),
+        row(0, "about", text=json.dumps(ABOUT)),
+    ]
+    state = macros()._state(rows)
+    assert [part["values"] for part in state["parts"]] == [{"Day": "a"}, {"Day": "b"}]
+    assert [part["rows"] for part in state["parts"]] == [9, 0]
+    assert (state["version"], state["now"]) == (1, NOW)
+    assert state["commits"] == {0: NOW - 2 * HOUR, 1: NOW - HOUR}
+    assert state["operations"] == {"WRITE": operation}
+    assert state["clustering"] == ["Day", "id.x"]
+    assert (state["partitions"], state["gone"]) == (["Day"], [{"time": 3, "bytes": 0}])
+    assert state["configuration"] == {"delta.appendOnly": "true"}
+
+
+def test_a_log_without_domain_metadata_and_without_schema(macros) -> None:
+    state = macros()._state([row(0, "clustering")])
+    assert (state["clustering"], state["columns"], state["version"]) == ([], [], None)
+
+
+def test_a_log_that_cannot_be_read_may_be_a_clones(macros) -> None:
+    """It holds back all tables; a claim names the table of its clone."""
+    names = ("t", "clone", "lost")
+    tables = [
+        {"id": n, "relation": SimpleNamespace(schema="s", identifier=name), "pins": []}
+        for n, name in enumerate(names)
+    ]
+    rows = [
+        row(0, "about", text=json.dumps(ABOUT)),
+        row(0, "claim", json.dumps({"claimant": 1, "is_live": False, "hour": 4}), time=7),
+        row(0, "claim", json.dumps({"claimant": 1, "is_live": True}), time=8),
+        row(1, "about", text=json.dumps(ABOUT)),
+    ]
+    table, clone, lost = macros()._tables_of_rows(tables, rows, {2: "no access"})
+    assert lost["state"] is None
+    said = "may be a shallow clone: its log cannot be read (no access)"
+    assert table["pins"] == clone["pins"] == [{"who": "s.lost", "unknown": said}]
+    claims = table["state"]["claims"]
+    assert [claim["table"]["relation"].identifier for claim in claims] == ["clone", "clone"]
+    assert [claim["left"] for claim in claims] == [5 * HOUR, None]
+    assert [claim["is_live"] for claim in claims] == [False, True]
+    assert all(table["pins"] == [] for table in tables)
+
+
+FIRST = "0" * 20 + ".json"
+PARTS = [f"{5:020}.checkpoint.{n:010}.{2:010}.parquet" for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("names", "always", "found"),
+    [
+        ([FIRST, f"{3:020}.checkpoint.parquet"], False, []),
+        ([FIRST, f"{3:020}.checkpoint.parquet"], True, [f"{3:020}.checkpoint.parquet"]),
+        ([f"{3:020}.checkpoint.parquet", *PARTS], False, PARTS),
+        # Half of a checkpoint is none.
+        ([f"{3:020}.checkpoint.parquet", PARTS[0]], False, [f"{3:020}.checkpoint.parquet"]),
+        ([f"{7:020}.checkpoint.a-b.json", *PARTS], False, [f"{7:020}.checkpoint.a-b.json"]),
+        ([], False, []),
+    ],
+)
+def test_the_newest_whole_checkpoint(
+    macros, names: list[str], always: bool, found: list[str]
+) -> None:
+    assert macros()._newest_checkpoint(names, always) == found
+
+
+def test_paths_are_as_they_stand_in_logs(macros) -> None:
+    package = macros()
+    assert package._plain_location("file:///w/s.db/t/") == "file:/w/s.db/t"
+    tables = [{"location": f"file:/w/s.db/{name}"} for name in ("t", "u{1}")]
+    log = package._log(tables)
+    assert log["parent"] == "file:/w"
+    files = r"`file:/w/{s.db/t/_delta_log/*.json,s.db/u\{1\}/_delta_log/*.json}`"
+    assert package._log_files(log, "*.json") == files
+    lines = package._logs_sql([{**log, "tables": [{"id": 4, **tables[0]}]}])
+    assert "(4, 'file:/w/s.db/t')" in lines
+    touched = package._touched_files_sql(package._commit_files_sql("file:/w/t", 2, 5))
+    assert "from text.`file:/w/t/_delta_log/*.json`" in touched
+    assert "where version between 2 and 5\n    and coalesce(" in touched
+
+
+LIMITS = {
+    "small_file_mb": 100, "min_small_files": 4, "deleted_share": 0.1, "unordered_share": 0.1,
+    "reclaimable_share": 0.2, "target_file_mb": 100, "small_file_bytes": 50,
+    "target_file_bytes": 100,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "table", "kinds"),
+    [
+        ({"small_files": 4, "small_bytes": 100}, {}, ["compact"]),
+        ({"small_files": 3, "small_bytes": 3}, {}, []),
+        # Nothing is gained where as many files are written again.
+        ({"small_files": 4, "small_bytes": 250}, {}, []),
+        ({"deleted_rows": 10}, {}, ["purge"]),
+        ({"deleted_rows": 9}, {}, []),
+        ({"small_files": 4, "deleted_rows": 10}, {}, ["compact", "purge"]),
+        # An order leaves nothing else to do.
+        ({"unsorted_files": 4, "unsorted_bytes": 90, "small_files": 4}, {"zorder": ["id"]},
+         ["zorder"]),
+        ({"unsorted_files": 1, "unsorted_bytes": 40}, {"zorder": ["id"]}, []),
+        ({"unclustered_files": 4, "unclustered_bytes": 90}, {"clustering": ["id"]}, ["cluster"]),
+        ({"unclustered_files": 4, "unclustered_bytes": 9}, {"clustering": ["id"]}, []),
+        ({"files": 1, "unclustered_files": 1, "unclustered_bytes": 90}, {"clustering": ["id"]},
+         []),
+    ],
+)  # fmt: skip
+def test_what_is_worth_writing_anew(
+    macros, part: dict[str, int], table: dict[str, Any], kinds: list[str]
+) -> None:
+    zeros = dict.fromkeys(
+        ("small_files", "small_bytes", "deleted_rows", "deleted_bytes", "unclustered_files",
+         "unclustered_bytes", "unsorted_files", "unsorted_bytes"), 0,
+    )  # fmt: skip
+    parts = [{**zeros, "files": 9, "bytes": 99, "rows": 100, "values": {}, **part}]
+    state = {"parts": parts, "partitions": [], "clustering": table.get("clustering", [])}
+    record = {
+        "relation": TABLE, "thresholds": LIMITS, "state": state, "zorder": table.get("zorder", []),
+    }  # fmt: skip
+    assert [step["kind"] for step in macros()._rewrites(record)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("hours", "blocked", "removed_at", "kinds"),
+    [
+        (168, None, None, ["vacuum"]),
+        (168, "view s.v", None, []),
+        # Younger than somebody needs, or removed by a VACUUM since.
+        (300, None, None, []),
+        (168, None, NOW, []),
+    ],
+)
+def test_when_a_vacuum_is_worth_it(
+    macros, hours: int, blocked: str | None, removed_at: int | None, kinds: list[str]
+) -> None:
+    done = {"timestamp": removed_at, "operationParameters": {}}
+    state = {
+        "now": NOW, "partitions": [], "clustering": [],
+        "gone": [{"time": NOW - 200 * HOUR, "bytes": 30}],
+        "operations": {"VACUUM START": done, "VACUUM END": done} if removed_at else {},
+        "parts": [],
+    }  # fmt: skip
+    table = {
+        "relation": TABLE, "thresholds": LIMITS, "state": state, "zorder": [],
+        "node": SimpleNamespace(config={}), "floor": {"hours": hours, "blocked": blocked},
+    }  # fmt: skip
+    planned = macros(var=default)._planned(table)
+    assert [step["kind"] for step in planned["steps"]] == kinds
+    assert "steps" not in table
+
+
+@pytest.mark.parametrize(
+    ("configuration", "hours", "lent"),
+    [
+        ({}, 168, {}),
+        ({}, 24, {"delta.deletedFileRetentionDuration": "interval 86400 seconds"}),
+        # The log may not be shorter than the files.
+        ({}, 1000, dict.fromkeys(
+            ("delta.deletedFileRetentionDuration", "delta.logRetentionDuration"),
+            "interval 3600000 seconds")),
+    ],
+)  # fmt: skip
+def test_a_vacuum_borrows_its_hours(
+    macros, configuration: dict[str, str], hours: int, lent: dict[str, str]
+) -> None:
+    table = {"floor": {"property_hours": 168}, "state": {"configuration": configuration}}
+    package = macros(tojson=json.dumps)
+    found = package._lent_retention(table, hours)
+    own = found.pop("dbt_delta.retention", None)
+    assert found == lent
+    if lent:
+        # By what a killed one has left, the next knows the table's own.
+        killed = {**lent, "dbt_delta.retention": own}
+        assert package._own_retention(killed) == dict.fromkeys(package._retention_properties())

@@ -315,3 +315,64 @@ def test_names_that_are_reused(
 ) -> None:
     commits = [{"version": n, "operation": said} for n, said in enumerate(operations, 1)]
     assert macros()._reuses_names(commits, since, until) is reuses
+
+
+def written(version: int, run: str | None, operation: str = "MERGE", **more: Any) -> dict[str, Any]:
+    """A commit."""
+    return {
+        **NO_TAG, "version": version, "operation": operation, "run": run, "parameters": {},
+        "time": datetime(2024, 1, 1 + version), **more,
+    }  # fmt: skip
+
+
+OURS = [written(2, "r"), written(1, "q"), written(0, "q", "WRITE")]
+
+
+@pytest.mark.parametrize(
+    ("later", "commits", "comments", "action", "said"),
+    [
+        ([], OURS, [], ("restore", 1), None),
+        ([written(3, None, "OPTIMIZE")], OURS, [], ("restore", 1), None),
+        ([written(3, None)], OURS, [], None, "version 3, MERGE by somebody outside of dbt"),
+        ([written(3, None, "CHANGE COLUMN")], OURS, [3], ("restore", 1), None),
+        ([written(3, "later")], OURS, [], None, "With cascade: true later runs are undone too."),
+        ([written(3, "cascaded")], OURS, [], ("restore", 1), None),
+        ([written(3, "u", "RESTORE", undo_of="r", kept={"a": "b"})], OURS, [], ("properties", None),
+         None),
+        # What came after the undo is nobody's loss.
+        ([written(4, None), written(3, "u", "RESTORE", undo_of="r")], OURS, [], None,
+         "version 4, MERGE by somebody"),
+        ([], [written(0, "r", "WRITE")], [], ("drop", None), None),
+        ([], [written(0, "r", "WRITE", replaced="view")], [], None, "replaced a view in that run"),
+        # The version before the run is not in the log any more.
+        ([], [written(5, "r")], [], None, "version 4 of s.t left the log."),
+        ([], [written(0, None, "WRITE")], [], None, "after the run, by somebody outside of dbt"),
+        ([], [written(0, "q", "WRITE")], [], (None, None), None),
+    ],
+)  # fmt: skip
+def test_what_undoing_a_run_means_for_a_table(
+    macros, later: list[Any], commits: list[Any], comments: list[int], action: Any, said: str | None
+) -> None:
+    package = macros()
+    package._age = lambda time: "2 h"
+    tagged = [commit for commit in commits if commit["run"]]
+    table = {"relation": RELATION, "node": node("t"), "tagged": tagged, "first": commits[-1]}
+    undone = ["r", "cascaded"]
+    first = package._first_undone(table, undone)
+    about = {"time": datetime(2023, 1, 1)}
+    verdict = package._undo_verdict(table, first, later + commits, "r", about, undone, comments)
+    if said is None:
+        assert (verdict["action"], verdict["version"], verdict["reason"]) == (*action, None)
+    else:
+        assert said in verdict["reason"]
+
+
+def test_cascade_undoes_what_began_later_and_is_no_undo_of_it(macros) -> None:
+    runs = {
+        "r": {"started": "2", "undo_of": None},
+        "before": {"started": "1", "undo_of": None},
+        "after": {"started": "3", "undo_of": None},
+        "undo": {"started": "4", "undo_of": "r"},
+    }
+    assert macros()._undone_runs("r", runs, False) == ["r"]
+    assert macros()._undone_runs("r", runs, True) == ["r", "after"]

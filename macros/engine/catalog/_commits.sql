@@ -35,31 +35,19 @@
     {%- set found = fromjson(text or '{}', {}) -%}
     {%- set found = found if found is mapping else {} -%}
     {%- set is_ours = found.get('dbt_invocation_id') is string and found['dbt_invocation_id'] != '' -%}
-    {%- set tag = {'node': none, 'run': none, 'project': none, 'started': '', 'undo_of': none, 'replaced': none} -%}
-    {%- for name, key in {
-        'node': 'dbt_node_id', 'run': 'dbt_invocation_id', 'project': 'dbt_project', 'started': 'dbt_started_at',
-        'undo_of': 'dbt_undo_of', 'replaced': 'dbt_replaced',
-    }.items() if is_ours and found.get(key) is string -%}
-        {%- do tag.update({name: found[key]}) -%}
+    {%- set texts, kept = {}, {} -%}
+    {%- for key, value in found.items() if is_ours and value is string -%}
+        {%- do texts.update({key: value}) -%}
     {%- endfor -%}
-    {%- set kept = {} -%}
     {%- if is_ours and found.get('dbt_kept_properties') is mapping -%}
         {%- for key, value in found['dbt_kept_properties'].items() if value is string -%}
             {%- do kept.update({key: value}) -%}
         {%- endfor -%}
     {%- endif -%}
-    {{- return(dict(tag, kept=kept, undo_cascade=is_ours and found.get('dbt_undo_cascade') is true)) -}}
-{%- endmacro %}
-
-{# Operations of commits that change nothing which anybody reads. #}
-{% macro _upkeep_operations() -%}
-    {{- return([
-        'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'UPGRADE PROTOCOL', 'ROW TRACKING BACKFILL',
-    ]) -}}
-{%- endmacro %}
-
-{# The first of several metrics that a commit has, as a number; none without one. #}
-{% macro _metric(commit, names) -%}
-    {%- for name in names if name in commit.metrics -%}{{- return(commit.metrics[name] | int) -}}{%- endfor -%}
-    {{- return(none) -}}
+    {{- return({
+        'node': texts.get('dbt_node_id'), 'run': texts.get('dbt_invocation_id'), 'project': texts.get('dbt_project'),
+        'started': texts.get('dbt_started_at', ''), 'undo_of': texts.get('dbt_undo_of'),
+        'replaced': texts.get('dbt_replaced'), 'kept': kept,
+        'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
+    }) -}}
 {%- endmacro %}

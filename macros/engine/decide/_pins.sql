@@ -1,22 +1,30 @@
 {#
-    Which old versions views read, as their texts say. A pin is {who, zone} and one of `version`, `times` (texts of
-    which the first that Spark takes is the time) or `feed` (the same of where a change feed begins);
-    `unknown` says that the text names an old version of a table that cannot be told.
+    Which old versions views read, as their texts say. A pin is {who, table, zone} and one of `version`, `times`
+    (texts of which the first that Spark takes is the time) or `feed` (the same of where a change feed begins);
+    `unknown` says that the text names an old version of a table that cannot be told. With the time that Spark
+    takes a text for, it has `at`, in milliseconds or none, and `taken`, the text; see _with_times.
 #}
 
-{# Notes for each table what a view reads of it; a view of which too little is known, with all tables. #}
-{% macro _pin(view, tables) -%}
+{#
+    What a view reads of tables, a pin for each, with the `table` by its id; a view of which too little is known
+    has one of all tables.
+#}
+{% macro _view_pins(view, tables) -%}
+    {%- set pins = [] -%}
     {%- set travels = [{'name': none}] if view.text is none else dbt_delta._time_travels(view.text) -%}
     {%- for travel in travels -%}
-        {%- set pin = dict(travel, who='view ' ~ view.schema ~ '.' ~ view.name, zone=view.zone) -%}
-        {%- if travel.name is none -%}
-            {%- do pin.update({'unknown': 'has a text that the server does not tell' if view.text is none
-                else 'reads an old version of a table, and its text does not tell of which'}) -%}
-        {%- endif -%}
+        {%- set unknown = {} if travel.name is not none
+            else {'unknown': 'has a text that the server does not tell' if view.text is none
+                else 'reads an old version of a table, and its text does not tell of which'} -%}
         {%- set named = tables.values() | list if travel.name is none
             else dbt_delta._tables_named(travel.name, view.namespace, tables) -%}
-        {%- for table in named -%}{%- do table.pins.append(pin) -%}{%- endfor -%}
+        {%- for table in named -%}
+            {%- do pins.append(dict(
+                travel, table=table.id, who='view ' ~ view.schema ~ '.' ~ view.name, zone=view.zone, **unknown
+            )) -%}
+        {%- endfor -%}
     {%- endfor -%}
+    {{- return(pins) -}}
 {%- endmacro %}
 
 {# The tables, by schema and name, that a name of a view with that schema means: its own, or that of a path. #}

@@ -1,118 +1,4 @@
 {#
-    Two texts for FROM as they are compared: {before, after, columns, keys, schema, rows}. Columns are
-    those that both have, by name, and are not excluded: {name, type, before, after, tolerance}, before and
-    after being the types there; `schema` lists the changes of columns. `rows` says where rows that may
-    differ are found: in all, in certain files, in a change feed, or nowhere.
-#}
-{% macro _comparison(before, after, unique_key, exclude_columns, tolerance, rows={'kind': 'all'}) -%}
-    {%- set before_columns = dbt_delta._columns_of('select * from ' ~ before) -%}
-    {%- set after_columns = dbt_delta._columns_of('select * from ' ~ after) -%}
-    {%- set excluded = dbt_delta._names(exclude_columns) | map('lower') | list -%}
-    {%- do dbt_delta._known_columns('exclude_columns', excluded, before_columns + after_columns) -%}
-    {%- set columns, compared_before, compared_after = [], [], [] -%}
-    {%- for column in before_columns if column.name | lower not in excluded -%}
-        {%- do compared_before.append(column) -%}
-    {%- endfor -%}
-    {%- for column in after_columns if column.name | lower not in excluded -%}
-        {%- do compared_after.append(column) -%}
-        {%- set match = dbt_delta._column(before_columns, column.name) -%}
-        {%- if match is not none -%}
-            {%- do columns.append({
-                'name': column.name, 'before': match.type, 'after': column.type,
-                'type': dbt_delta._common_type(match.type, column.type),
-            }) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- if not columns -%}
-        {%- do dbt_delta._refuse('No column to compare: ' ~ before ~ ' and ' ~ after ~ ' have none in common.') -%}
-    {%- endif -%}
-    {%- set keys = dbt_delta._names(unique_key) -%}
-    {%- do dbt_delta._known_columns('unique_key', keys, columns) -%}
-    {%- do dbt_delta._known_columns('tolerance', tolerance.keys() | list, columns) -%}
-    {%- if tolerance and not keys -%}
-        {%- do dbt_delta._refuse(
-            'tolerance needs unique_key: without one it is not known which rows belong together.'
-        ) -%}
-    {%- endif -%}
-    {%- for name, value in tolerance.items() -%}
-        {%- do dbt_delta._column(columns, name).update({'tolerance': dbt_delta._tolerance(name, value)}) -%}
-    {%- endfor -%}
-    {%- set key_columns = [] -%}
-    {%- for key in keys -%}{%- do key_columns.append(dbt_delta._column(columns, key)) -%}{%- endfor -%}
-    {%- set usable = dbt_delta._has_columns(rows.text, columns) if rows.kind == 'feed'
-        else rows.kind != 'files' or not dbt_delta._hides_files(before_columns + after_columns) -%}
-    {{- return({
-        'before': before, 'after': after, 'columns': columns, 'keys': key_columns,
-        'schema': dbt_delta._column_changes(compared_after, compared_before),
-        'rows': rows if usable else {'kind': 'all'},
-    }) -}}
-{%- endmacro %}
-
-{# Whether a column takes the name by which Spark tells a row's file. #}
-{% macro _hides_files(columns) -%}
-    {{- return(dbt_delta._column(columns, '_metadata') is not none) -}}
-{%- endmacro %}
-
-{% macro _known_columns(argument, names, columns) -%}
-    {%- for name in names if dbt_delta._column(columns, name) is none -%}
-        {%- do dbt_delta._refuse(
-            argument ~ " names '" ~ name ~ "', which is no column of both sides. Columns are "
-            ~ columns | map(attribute='name') | unique | join(', ') ~ '.'
-        ) -%}
-    {%- endfor -%}
-{%- endmacro %}
-
-{# A change feed has the columns of the newest schema; it serves if they hold those of both sides. #}
-{% macro _has_columns(text, columns) -%}
-    {%- set found = dbt_delta._columns_of(text) -%}
-    {%- for column in columns -%}
-        {%- set match = dbt_delta._column(found, column.name) -%}
-        {%- if match is none or match.type != column.type -%}{{- return(false) -}}{%- endif -%}
-    {%- endfor -%}
-    {{- return(true) -}}
-{%- endmacro %}
-
-{# A tolerance: 0.01, '1%', or {absolute: .., relative: ..}, as the latter. #}
-{% macro _tolerance(name, value) -%}
-    {%- set parts = value if value is mapping
-        else {'relative': '(' ~ value.rstrip('% ') ~ ' / 100.0)'} if value is string and value.strip().endswith('%')
-        else {'absolute': value} -%}
-    {%- for kind, number in parts.items() -%}
-        {%- if kind not in ('absolute', 'relative')
-            or not modules.re.fullmatch('\\(?[0-9]*[.]?[0-9]+([eE][+-]?[0-9]+)?( / 100[.]0\\))?', number | string) -%}
-            {%- do dbt_delta._refuse(
-                "tolerance of '" ~ name ~ "' is " ~ value
-                ~ ". Give a number, a share such as '1%', or {absolute: 0.01, relative: 0.001}."
-            ) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {{- return(parts) -}}
-{%- endmacro %}
-
-{# A type that holds the values of both; text where there is none. #}
-{% macro _common_type(one, other) -%}
-    {%- if dbt_delta._fits(one, other) -%}{{- return(other) -}}{%- endif -%}
-    {%- if dbt_delta._fits(other, one) -%}{{- return(one) -}}{%- endif -%}
-    {%- set digits = {'tinyint': '3,0', 'smallint': '5,0', 'int': '10,0', 'bigint': '19,0'} -%}
-    {%- set sizes = [] -%}
-    {%- for type in (one, other) -%}
-        {%- set size = modules.re.fullmatch('decimal\\((\\d+,\\d+)\\)', type) -%}
-        {%- if size or type in digits -%}
-            {%- set parts = (size.group(1) if size else digits[type]).split(',') | map('int') | list -%}
-            {%- do sizes.append((parts[0] - parts[1], parts[1])) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- if sizes | length == 2 -%}
-        {%- set whole = sizes | map(attribute='0') | max -%}
-        {%- set scale = sizes | map(attribute='1') | max -%}
-        {%- if whole + scale <= 38 -%}{{- return('decimal(' ~ (whole + scale) ~ ',' ~ scale ~ ')') -}}{%- endif -%}
-    {%- elif (sizes or one in ('float', 'double')) and (one in ('float', 'double') or other in ('float', 'double')) -%}
-        {{- return('double') -}}
-    {%- endif -%}
-    {{- return('string') -}}
-{%- endmacro %}
-
-{#
     A column of one type as the type by which it is compared. One that was called otherwise has a `former`
     name before; of one that was not there, the type is none.
 #}
@@ -182,7 +68,6 @@ where false
     {%- do values.append(own if comparable == own else 'any_value(' ~ own ~ ') as ' ~ own) -%}
     {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ own) -%}
 {%- endfor -%}
-{%- set key_groups = dbt_delta._key_groups(comparison) -%}
 with left_over as (
     select {{ values | join(', ') }}, sum(__dbt_n) as __dbt_n
     from (
@@ -201,6 +86,20 @@ each_row as (
     from left_over
 )
 {% if comparison['keys'] -%}
+{{ dbt_delta._pairs_sql(comparison, groups) }}
+{%- else -%}
+select
+    if(__dbt_is_after, 'added', 'removed') as _diff,
+    cast(null as array<string>) as _changed_columns,
+    if(__dbt_is_after, null, __dbt_row) as _before,
+    if(__dbt_is_after, __dbt_row, null) as _after
+from each_row
+{%- endif -%}
+{%- endmacro %}
+
+{# What is left, paired by key: the end of _diff_sql. #}
+{% macro _pairs_sql(comparison, groups) -%}
+{%- set key_groups = dbt_delta._key_groups(comparison) -%}
 {%- set names, changes = [], [] -%}
 {%- for column in comparison['keys'] -%}
     {%- set name = dbt_delta._quoted(column.name) -%}
@@ -242,14 +141,6 @@ differences as (
 )
 
 select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
-{%- else -%}
-select
-    if(__dbt_is_after, 'added', 'removed') as _diff,
-    cast(null as array<string>) as _changed_columns,
-    if(__dbt_is_after, null, __dbt_row) as _before,
-    if(__dbt_is_after, __dbt_row, null) as _after
-from each_row
-{%- endif -%}
 {%- endmacro %}
 
 {# What rows of one key have in common. #}
@@ -289,4 +180,53 @@ from each_row
         ) -%}
     {%- endfor -%}
     {{- return('(' ~ same ~ ' or coalesce(' ~ near | join(' or ') ~ ', false))') -}}
+{%- endmacro %}
+
+{% macro _schema_text(change) -%}
+    {%- set name = change.path | join('.') -%}
+    {{- return(
+        '+ ' ~ name ~ ' ' ~ change.type if change.kind == 'add' else '- ' ~ name if change.kind == 'drop'
+        else name ~ ' ' ~ change.was ~ ' -> ' ~ change.type
+    ) -}}
+{%- endmacro %}
+
+{% macro _diff_counts_sql(cache) -%}
+select _diff as kind, cast(null as string) as column, count(*) as count
+from {{ cache }}
+group by _diff
+union all
+select 'changed' as kind, column, count(*) as count
+from {{ cache }} lateral view explode(_changed_columns) as column
+group by column
+order by column nulls first, kind
+{%- endmacro %}
+
+{# The first rows of each kind, by their content; values of masked columns are stars. #}
+{% macro _diff_samples_sql(cache, comparison, masked, limit) -%}
+{%- set shown = {'_before': [], '_after': []} -%}
+{%- set orders = [] -%}
+{%- for column in comparison.columns -%}
+    {%- for side, fields in shown.items() -%}
+        {%- do fields.append({'name': column.name, 'value': side ~ '.' ~ dbt_delta._quoted(column.name)}) -%}
+    {%- endfor -%}
+{%- endfor -%}
+{%- for column in comparison['keys'] or comparison.columns -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {%- for side in ('_after', '_before') -%}
+        {%- do orders.append(dbt_delta._comparable(side ~ '.' ~ name, column.type)) -%}
+    {%- endfor -%}
+{%- endfor -%}
+select
+    _diff as kind,
+    array_join(_changed_columns, '\n') as columns,
+    {%- for side, fields in shown.items() %}
+    if({{ side }} is null, null, {{ dbt_delta._shown_json(fields, masked) }}) as {{ side[1:] }},
+    {%- endfor %}
+    place
+from (
+    select *, row_number() over (partition by _diff order by {{ orders | join(', ') }}) as place
+    from {{ cache }}
+) as placed
+where place <= {{ limit }}
+order by kind, place
 {%- endmacro %}

@@ -1,0 +1,28 @@
+{#
+    Runs a statement: {problem, rows}, the error in one line or an empty text. Without the plugin a SQL
+    script catches the error, and of its words has only whether a path is missing; errors of Java it does not catch.
+#}
+{% macro _attempt(sql) -%}
+    {%- if adapter.dbt_delta_attempt is defined -%}
+        {%- set problem, table = adapter.dbt_delta_attempt(sql) -%}
+    {%- else -%}
+        {%- set table = run_query(dbt_delta.get_attempt_sql(sql)) -%}
+        {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
+        {%- set problem = table.rows[0]['dbt_delta_problem'] if failed else '' -%}
+    {%- endif -%}
+    {{- return({'problem': problem, 'rows': table.rows if table else []}) -}}
+{%- endmacro %}
+
+{% macro get_attempt_sql(sql) -%}
+begin
+    declare exit handler for sqlstate '42K03'
+    begin
+        select 'PATH_NOT_FOUND' as dbt_delta_problem;
+    end;
+    declare exit handler for sqlexception
+    begin
+        select 'Spark refused it; its log says why' as dbt_delta_problem;
+    end;
+    execute immediate {{ dbt_delta._literal(sql) }};
+end
+{%- endmacro %}

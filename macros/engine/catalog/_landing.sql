@@ -1,0 +1,36 @@
+{#-
+    Paths of the files in a folder that the ledger does not hold. Reads names, not contents. Spark would take folders
+    such as day=1 below for partitions, and then leave out the files beside them: it is told to list all.
+-#}
+{% macro _unseen_files(path, folder, ledger) -%}
+    {%- set listing -%}
+        select
+            _metadata.file_path as path,
+            {{ dbt_delta._file_columns() }}
+        from binaryFile.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with ('recursiveFileLookup' = 'true')
+        where endswith(
+            left(path, length(path) - length(substring_index(path, '/', -1)) - 1), {{ dbt_delta._literal('/' ~ folder) }}
+        )
+    {%- endset -%}
+    {%- set unseen -%}
+        select path from ({{ listing }}) as found
+        {%- if ledger is not none %}
+        left anti join {{ ledger }} as seen
+            on found._file = seen._file
+            and found._file_modified_at = seen._file_modified_at
+            and found._file_size = seen._file_size
+        {%- endif %}
+        order by path
+    {%- endset -%}
+    {%- set rows = run_query(
+        "begin declare exit handler for PATH_NOT_FOUND select cast(null as string) as path; "
+        ~ unseen ~ "; end"
+    ).columns[0].values() -%}
+    {%- if rows | length == 1 and rows[0] is none -%}
+        {%- do exceptions.raise_compiler_error(
+            "dbt_delta.landed_csv found no landing folder " ~ path
+            ~ ". Land the data first: ./run build, or python -m dbt_delta.ingest"
+        ) -%}
+    {%- endif -%}
+    {%- do return(rows) -%}
+{%- endmacro %}

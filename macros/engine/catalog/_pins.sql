@@ -1,0 +1,54 @@
+{#
+    Tables with states, ready for _floor: the pins of theirs, and of clones that need their young versions, have the
+    times that Spark takes their texts for. Each is asked once.
+#}
+{% macro _with_times(tables) -%}
+    {%- set pins, done = {}, [] -%}
+    {%- for table in tables if table.state is not none -%}
+        {%- for one in [table] + (table.state.claims | rejectattr('left', 'none') | map(attribute='table') | list)
+            if one.id not in pins -%}
+            {%- do pins.update({one.id: dbt_delta._pins_with_times(one)}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for table in tables -%}
+        {%- set claims = [] -%}
+        {%- for claim in (table.state.claims if table.state is not none else []) -%}
+            {%- set clone = dict(claim.table, pins=pins.get(claim.table.id, claim.table.pins)) -%}
+            {%- do claims.append(dict(claim, table=clone)) -%}
+        {%- endfor -%}
+        {%- do done.append(table if table.state is none
+            else dict(table, pins=pins[table.id], state=dict(table.state, claims=claims))) -%}
+    {%- endfor -%}
+    {{- return(done) -}}
+{%- endmacro %}
+
+{% macro _pins_with_times(table) -%}
+    {%- set pins = [] -%}
+    {%- for pin in table.pins -%}
+        {%- do pins.append(
+            dict(pin, **dbt_delta._time_of(pin)) if 'unknown' not in pin and dbt_delta._is_of_time(pin) else pin
+        ) -%}
+    {%- endfor -%}
+    {{- return(pins) -}}
+{%- endmacro %}
+
+{#
+    The time that a view names, in milliseconds, and the text that says so: {at, taken}, none where Spark takes no
+    text of it. A view keeps the time zone of the session that made it; where nobody tells which, it is the one in
+    which the time came first.
+#}
+{% macro _time_of(pin) -%}
+    {%- set key, zone = 'spark.sql.session.timeZone', pin.get('zone') -%}
+    {%- set own = run_query('set ' ~ key).rows[0]['value'] -%}
+    {%- if zone and zone != own -%}{%- do run_query('set ' ~ key ~ '=' ~ zone) -%}{%- endif -%}
+    {%- set at = namespace(time=none, taken=none) -%}
+    {%- for text in pin.get('times', pin.get('feed')) if at.time is none -%}
+        {%- set found = dbt_delta._attempt('select unix_millis(cast((' ~ text ~ '\n) as timestamp)) as at') -%}
+        {%- if not found.problem and found.rows[0]['at'] is not none -%}
+            {%- set at.time = found.rows[0]['at'] | int - (0 if zone else 50400000) -%}
+            {%- set at.taken = text -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if zone and zone != own -%}{%- do run_query('set ' ~ key ~ '=' ~ own) -%}{%- endif -%}
+    {{- return({'at': at.time, 'taken': at.taken}) -}}
+{%- endmacro %}

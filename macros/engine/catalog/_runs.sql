@@ -1,0 +1,64 @@
+{#
+    The Delta tables of the schemas that the project names, with the commits of runs that their logs tell, of all
+    in a few statements: {tables, lost}. A table is {relation, location, node, tagged, first}: `node` is what dbt
+    makes it of today, if anything, `tagged` are its commits with a run's tag, `first` is the oldest of all, both
+    as _commits has them. `lost` are lines on tables whose logs are not there or cannot be read. What `exclude`
+    names is not among them.
+#}
+{% macro _run_tables(exclude=[]) -%}
+    {%- set excluded = dbt_delta._names(exclude) -%}
+    {%- set nodes, schemas, found, met = {}, [], [], [] -%}
+    {%- for node in dbt_delta._table_nodes(views=true) -%}
+        {%- do nodes.setdefault((node.schema | lower, node.alias | lower), node) -%}
+    {%- endfor -%}
+    {%- set named = [target.schema | lower] -%}
+    {%- for node in graph.nodes.values() | list + graph.get('sources', {}).values() | list -%}
+        {%- do named.append(node.schema | lower) -%}
+    {%- endfor -%}
+    {%- for schema in dbt_delta._schemas() if schema in named -%}{%- do schemas.append(schema) -%}{%- endfor -%}
+    {%- for entry in dbt_delta._listing(schemas) -%}
+        {%- set node = nodes.get((entry.schema | lower, entry.name | lower)) -%}
+        {%- set relation = api.Relation.create(schema=entry.schema, identifier=entry.name) -%}
+        {%- set names = [entry.name, dbt_delta._bare(relation)] + ([node.name] if node else []) -%}
+        {%- do met.extend(names) -%}
+        {%- if entry.provider == 'delta' and not names | select('in', excluded) | list -%}
+            {%- do found.append({
+                'id': found | length, 'relation': relation, 'node': node,
+                'location': dbt_delta._plain_location(entry.location),
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set known = met + nodes.values() | map(attribute='name') | list -%}
+    {%- for name in excluded if name not in known -%}
+        {%- do dbt_delta._refuse(
+            "exclude names '" ~ name ~ "', which is no model and no table of " ~ schemas | join(', ')
+            ~ '. Give names of models, or tables as schema.table.'
+        ) -%}
+    {%- endfor -%}
+    {%- set tables, lost = dbt_delta._read_tagged(found), [] -%}
+    {%- for table in tables if table.first is none -%}
+        {%- do lost.append(
+            dbt_delta._bare(table.relation) ~ (
+                ': its log cannot be read (' ~ table.problem ~ '), nor what runs wrote there' if table.problem
+                else ' has lost its log, and with it what runs wrote there'
+            )
+        ) -%}
+    {%- endfor -%}
+    {{- return({'tables': tables | selectattr('first') | list, 'lost': lost}) -}}
+{%- endmacro %}
+
+{# Tables with their tagged commits, newest first, their first one, and a `problem` of a log that cannot be read. #}
+{% macro _read_tagged(tables) -%}
+    {%- set found, tagged, first, done = dbt_delta._readable_logs(tables), {}, {}, [] -%}
+    {%- for row in (run_query(dbt_delta._tagged_sql(found.logs)).rows if found.logs else []) -%}
+        {%- set id, commit = row['id'] | int, dbt_delta._commit(row) -%}
+        {%- if commit.run is not none -%}{%- do tagged.setdefault(id, []).append(commit) -%}{%- endif -%}
+        {%- do first.update({id: commit}) -%}
+    {%- endfor -%}
+    {%- for table in tables -%}
+        {%- do done.append(dict(
+            table, tagged=tagged.get(table.id, []), first=first.get(table.id), problem=found.problems.get(table.id)
+        )) -%}
+    {%- endfor -%}
+    {{- return(done) -}}
+{%- endmacro %}

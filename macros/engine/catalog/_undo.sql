@@ -1,0 +1,127 @@
+{#
+    {run, cascade, steps, reasons}: what undoing a run, with cascade also those that began after it,
+    means for each table, and why it cannot be.
+#}
+{% macro _undo_plan(run, tables, runs, cascade) -%}
+    {%- set undone, restores, drops, reasons = dbt_delta._undone_runs(run, runs, cascade), [], [], [] -%}
+    {%- for table in tables -%}
+        {%- set found = dbt_delta._undo_step(table, run, runs[run], undone) -%}
+        {%- if found.reason is not none -%}
+            {%- do reasons.append(found.reason) -%}
+        {%- elif found.step is not none -%}
+            {%- do (drops if found.step.version is none else restores).append(found.step) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return({
+        'run': run, 'cascade': cascade, 'steps': restores + drops,
+        'reasons': reasons + dbt_delta._readers_of_drops(drops),
+    }) -}}
+{%- endmacro %}
+
+{# {step, reason}: what undoing runs means for a table, none for nothing, and what stands in the way, if anything. #}
+{% macro _undo_step(table, run, about, undone) -%}
+    {%- set relation, first = table.relation, dbt_delta._first_undone(table, undone) -%}
+    {%- set commits = [] if first is none else dbt_delta._commits(relation) -%}
+    {%- set comments = [] if first is none
+        else dbt_delta._comment_versions(relation, commits, first.version, run, undone) -%}
+    {%- set verdict = dbt_delta._undo_verdict(table, first, commits, run, about, undone, comments) -%}
+    {%- set found = namespace(step=none, reason=verdict.reason) -%}
+    {%- if verdict.action == 'drop' -%}
+        {%- set found.step = dbt_delta._restore_step(relation, none, commits) -%}
+    {%- elif verdict.action == 'properties' -%}
+        {%- set lost = dbt_delta._lost_properties(relation, verdict.keeps) -%}
+        {%- if lost -%}
+            {%- set found.step = dict(
+                dbt_delta._restore_step(relation, commits[0].version, commits),
+                keeps=verdict.keeps, about='properties ' ~ lost | join(', ')
+            ) -%}
+        {%- endif -%}
+    {%- elif verdict.action == 'restore' -%}
+        {%- set found.reason = dbt_delta._out_of_reach(relation, verdict.version, commits, files=true) -%}
+        {%- if not found.reason -%}
+            {%- set found.step = dbt_delta._restore_step(relation, verdict.version, commits) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {{- return({'step': found.step, 'reason': found.reason}) -}}
+{%- endmacro %}
+
+{# The versions by others after one that gave comments only, up to the first that did more, or that undid the run. #}
+{% macro _comment_versions(relation, commits, after, run, undone) -%}
+    {%- set versions = [] -%}
+    {%- for commit in commits if commit.version > after and not dbt_delta._is_upkeep(commit)
+        and (commit.undo_of == run or commit.run not in undone) -%}
+        {%- if commit.undo_of == run or not dbt_delta._is_comment(relation, commit) -%}
+            {{- return(versions) -}}
+        {%- endif -%}
+        {%- do versions.append(commit.version) -%}
+    {%- endfor -%}
+    {{- return(versions) -}}
+{%- endmacro %}
+
+{#
+    Why tables cannot be dropped: a shallow clone has files of theirs, or somebody has set a pin. Those of them
+    that read each other go together; views of them have nothing that could be lost.
+#}
+{% macro _readers_of_drops(steps) -%}
+    {%- set reasons, going = [], [] -%}
+    {%- if not steps -%}{{- return(reasons) -}}{%- endif -%}
+    {%- for step in steps -%}{%- do going.append(step.table | lower) -%}{%- endfor -%}
+    {%- set tables = [] -%}
+    {%- for table in dbt_delta._read_states(dbt_delta._catalog_tables([], steps | map(attribute='relation') | list))
+        if table.state is not none and dbt_delta._bare(table.relation) | lower in going -%}
+        {%- do tables.append(table) -%}
+    {%- endfor -%}
+    {%- for table in dbt_delta._with_times(tables) -%}
+        {%- set readers = [] -%}
+        {%- for claim in table.state.claims if dbt_delta._is_needed(claim, table.state) -%}
+            {%- set reader = dbt_delta._bare(claim.table.relation) -%}
+            {%- if reader | lower not in going -%}
+                {%- do readers.append('its shallow clone ' ~ reader ~ ' has files of it') -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- for pin in dbt_delta._pins(table) if 'zone' not in pin -%}
+            {%- do readers.append(
+                pin.who ~ ' ' ~ (pin.unknown if pin.get('unknown') else 'reads ' ~ dbt_delta._pin_text(pin))
+            ) -%}
+        {%- endfor -%}
+        {%- if readers -%}
+            {%- do reasons.append(
+                dbt_delta._bare(table.relation) ~ ' was created in that run, and ' ~ readers | unique | join(', ')
+                ~ ': a drop would break that. Drop or copy it first, or leave the table out by exclude.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(reasons) -}}
+{%- endmacro %}
+
+{#
+    What bringing a table back to a version means: {relation, table, newest, at, version, keeps, action,
+    about}; newest and its time tell whether the table is still the one that was looked at. Where a
+    later commit restated its properties, RESTORE brings those of the version back: `keeps` are those
+    of today on which later runs, feeds and restores rely. A version of none drops the table.
+#}
+{% macro _restore_step(relation, version, commits) -%}
+    {%- set seen = {
+        'relation': relation, 'table': dbt_delta._bare(relation),
+        'newest': commits[0].version, 'at': commits[0].time, 'version': version,
+    } -%}
+    {%- if version is none -%}
+        {{- return(dict(seen, keeps={}, action='drop', about='the run created it')) -}}
+    {%- endif -%}
+    {%- set about = [] -%}
+    {%- set old = dbt_delta._columns_of('select * from ' ~ dbt_delta._as_of(relation, version)) -%}
+    {%- set new = dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation)) -%}
+    {%- for change in dbt_delta._column_changes(old, new) -%}
+        {%- do about.append('column ' ~ dbt_delta._schema_text(change)) -%}
+    {%- endfor -%}
+    {%- set restating = [] -%}
+    {%- for commit in commits if commit.version > version
+        and commit.operation.split(' ')[0] in ('SET', 'UNSET', 'CREATE', 'REPLACE', 'CLONE', 'RESTORE') -%}
+        {%- do restating.append(commit.version) -%}
+    {%- endfor -%}
+    {%- if restating -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
+    {{- return(dict(
+        seen, keeps=dbt_delta._relied_properties(relation) if restating else {},
+        action='restore', about=about | join(', '),
+    )) -}}
+{%- endmacro %}

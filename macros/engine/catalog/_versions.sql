@@ -1,0 +1,89 @@
+{# The version that is meant, as _version_meant has it. #}
+{% macro _version_named(relation, wanted, commits, what, after=false) -%}
+    {%- set text = wanted | string | trim -%}
+    {%- set time = none if modules.re.fullmatch('[0-9]+|previous|run:.*', text, modules.re.DOTALL)
+        else run_query('select try_cast(' ~ dbt_delta._literal(text) ~ ' as timestamp) as time').rows[0]['time'] -%}
+    {{- return(dbt_delta._version_meant(relation, wanted, commits, what, after, time)) -}}
+{%- endmacro %}
+
+{# Refuses a version that cannot be read any more, saying why. #}
+{% macro _reach(relation, version, commits, what, files=false) -%}
+    {%- set problem = dbt_delta._out_of_reach(relation, version, commits, files) -%}
+    {%- if problem -%}{%- do dbt_delta._refuse(what ~ ': ' ~ problem) -%}{%- endif -%}
+{%- endmacro %}
+
+{#
+    Why a version cannot be read, or none. Delta refuses versions older than its retention even where
+    nothing was vacuumed; `files` also looks for each data file, as a restore needs all of them.
+#}
+{% macro _out_of_reach(relation, version, commits, files=false) -%}
+    {%- if version == commits[0].version -%}{{- return(none) -}}{%- endif -%}
+    {%- set text = dbt_delta._as_of(relation, version) -%}
+    {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
+        {{- return(none) -}}
+    {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
+        {%- set kept = dict(dbt_delta._retention_properties(), **dbt_delta._relied_properties(relation)) -%}
+        {%- set successor = namespace(time=commits[-1].time) -%}
+        {%- for commit in commits if commit.version > version -%}
+            {%- set successor.time = commit.time -%}
+        {%- endfor -%}
+        {{- return(
+            'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' is out of reach, replaced '
+            ~ dbt_delta._age(successor.time) ~ ' ago: delta.deletedFileRetentionDuration is '
+            ~ kept['delta.deletedFileRetentionDuration'] ~ ', delta.logRetentionDuration '
+            ~ kept['delta.logRetentionDuration']
+            ~ '. Longer ones in tblproperties keep versions longer, and bring this one back if VACUUM has not '
+            ~ 'removed its files.'
+        ) -}}
+    {%- endif -%}
+    {%- if files -%}
+        {{- return(
+            'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' has lost data files, most likely to VACUUM.'
+        ) -}}
+    {%- endif -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{# Whether Spark can evaluate an aggregate of a SELECT. #}
+{% macro _succeeds(aggregate, select) -%}
+    {%- set answer = run_query(
+        'begin\n    declare exit handler for sqlexception select false as done;\n    select ' ~ aggregate
+        ~ ' >= 0 as done from (' ~ select ~ ');\nend'
+    ).rows[0]['done'] -%}
+    {{- return(answer | string | lower == 'true') -}}
+{%- endmacro %}
+
+{# Whether Delta can give the feed of these commits: it says so when it is asked for a row. #}
+{% macro _has_change_feed(relation, first, last) -%}
+    {{- return(dbt_delta._succeeds('count(*)', dbt_delta._change_feed_sql(relation, first, last) ~ ' limit 1')) -}}
+{%- endmacro %}
+
+{# A table's properties on which other work relies: retention, change feed, times of commits. #}
+{% macro _relied_properties(relation) -%}
+    {%- set found = {} -%}
+    {%- for key, value in dbt_delta._describe(relation).properties.items() if key in (
+        'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
+        'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
+    ) -%}
+        {%- do found.update({key: value}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# Those of the properties to keep that a table has not, or not so; nothing is asked where none is. #}
+{% macro _lost_properties(relation, keeps) -%}
+    {%- set lost = {} -%}
+    {%- set found = dbt_delta._relied_properties(relation) if keeps else {} -%}
+    {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
+    {{- return(lost) -}}
+{%- endmacro %}
+
+{# A change of columns that gave them comments only: the types are those of the version before. #}
+{% macro _is_comment(relation, commit) -%}
+    {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
+        {{- return(false) -}}
+    {%- endif -%}
+    {%- set before = dbt_delta._as_of(relation, commit.version - 1) -%}
+    {%- set after = dbt_delta._as_of(relation, commit.version) -%}
+    {{- return(dbt_delta._columns_of('select * from ' ~ before) == dbt_delta._columns_of('select * from ' ~ after)) -}}
+{%- endmacro %}

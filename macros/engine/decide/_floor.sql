@@ -1,0 +1,183 @@
+{#
+    How old a file must be that VACUUM removes, so that no version is lost that somebody needs:
+    {hours, why, property_hours, hard_hours, hard_why, blocked}. `property_hours` is the table's own retention,
+    `hard_hours` what shallow clones and views of old versions need, which nothing overrides; `blocked`
+    says why no VACUUM is safe, or is none.
+#}
+{% macro _floor(table) -%}
+    {%- set state, needs = table.state, dbt_delta._own_needs(table) -%}
+    {%- for claim in state.claims if not claim.is_live and dbt_delta._is_needed(claim, state) -%}
+        {%- do needs.append(dbt_delta._need(
+            state, claim.time, 'its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' has files of it'
+        )) -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._floor_of(state, needs)) -}}
+{%- endmacro %}
+
+{# The same of what a table's properties say and of who else needs old versions, as _need has it. #}
+{% macro _floor_of(state, needs) -%}
+    {%- set key = 'delta.deletedFileRetentionDuration' -%}
+    {%- set property = dbt_delta._hours(
+        dbt_delta._own_retention(state.configuration)[key] or dbt_delta._retention_properties()[key]
+    ) -%}
+    {%- set undo = var('dbt_delta_undo_days', 7) -%}
+    {%- if undo is not number or undo is boolean or undo < 0 -%}
+        {%- do dbt_delta._refuse(
+            "The variable dbt_delta_undo_days is '" ~ undo ~ "'. Give the days for which undo_run must work."
+        ) -%}
+    {%- endif -%}
+    {%- set at = namespace(hours=property, why="the table's retention", hard=0, hard_why='', blocked=none) -%}
+    {%- if undo * 24 > property -%}{%- set at.hours, at.why = undo * 24, 'dbt_delta_undo_days' -%}{%- endif -%}
+    {%- for need in needs -%}
+        {%- if need.blocked is not none -%}{%- set at.blocked = need.blocked -%}{%- endif -%}
+        {%- if need.hours > at.hard -%}{%- set at.hard, at.hard_why = need.hours, need.why -%}{%- endif -%}
+        {%- if need.hours > at.hours -%}{%- set at.hours, at.why = need.hours, need.why -%}{%- endif -%}
+    {%- endfor -%}
+    {{- return({
+        'hours': at.hours, 'why': at.why, 'property_hours': property,
+        'hard_hours': at.hard, 'hard_why': at.hard_why, 'blocked': at.blocked,
+    }) -}}
+{%- endmacro %}
+
+{#
+    Who needs files that left a table since a time: {hours, why, blocked}. VACUUM begins later than the state was
+    read: an hour more is on the safe side. Where the time cannot be told, a text says why, and no VACUUM is safe.
+#}
+{% macro _need(state, since, why) -%}
+    {{- return({
+        'hours': 0 if since is string or since == 0 else dbt_delta._hours_since(state, since) + 1,
+        'why': why, 'blocked': since if since is string else none,
+    }) -}}
+{%- endmacro %}
+
+{# What a table's pins need. #}
+{% macro _own_needs(table) -%}
+    {%- set needs = [] -%}
+    {%- for pin in dbt_delta._pins(table) -%}
+        {%- set since = dbt_delta._needed_since(table.state, pin) -%}
+        {%- do needs.append(dbt_delta._need(
+            table.state, pin.who ~ ' ' ~ since if since is string else since,
+            pin.who ~ ' reads ' ~ dbt_delta._pin_text(pin) if since is not string else '',
+        )) -%}
+    {%- endfor -%}
+    {{- return(needs) -}}
+{%- endmacro %}
+
+{# Whether a clone has a file in a version that it needs itself. #}
+{% macro _is_needed(claim, state) -%}
+    {%- if claim.left is none -%}{{- return(true) -}}{%- endif -%}
+    {%- set floor = dbt_delta._floor_of(claim.table.state, dbt_delta._own_needs(claim.table)) -%}
+    {{- return(floor.blocked is not none or dbt_delta._hours_since(state, claim.left) <= floor.hours) -}}
+{%- endmacro %}
+
+{# The retention that a table's own properties say, none of each that they leave out; a killed VACUUM left another. #}
+{% macro _own_retention(configuration) -%}
+    {%- set own, found = {}, fromjson(configuration.get('dbt_delta.retention') or 'null', none) or configuration -%}
+    {%- for key in dbt_delta._retention_properties() -%}{%- do own.update({key: found.get(key)}) -%}{%- endfor -%}
+    {{- return(own) -}}
+{%- endmacro %}
+
+{# Versions of a table that are read: by views, and by whom its properties dbt_delta.pin.<who> name. #}
+{% macro _pins(table) -%}
+    {%- set pins = table.pins | list -%}
+    {%- for key, value in table.state.configuration.items() if key.startswith('dbt_delta.pin.') -%}
+        {%- do pins.append({'version': value, 'who': key[14:]}) -%}
+    {%- endfor -%}
+    {{- return(pins) -}}
+{%- endmacro %}
+
+{% macro _pin_text(pin) -%}
+    {%- if 'version' in pin -%}{{- return('version ' ~ pin.version) -}}{%- endif -%}
+    {%- set text = pin.get('taken', pin.get('times', pin.get('feed'))[0]) -%}
+    {%- set text = text.strip("'") if text.startswith("'") else text -%}
+    {{- return(('its changes since ' if 'feed' in pin else 'it as of ') ~ text) -}}
+{%- endmacro %}
+
+{#
+    The time from which on a file that leaves the table is read by a pin, 0 if none is that left it so far,
+    or as a text why that cannot be told.
+#}
+{% macro _needed_since(state, pin) -%}
+    {%- if pin.get('unknown') -%}
+        {{- return(pin.unknown) -}}
+    {%- elif not dbt_delta._is_of_time(pin) -%}
+        {%- set version = pin.version if 'version' in pin else pin.feed[0] -%}
+        {%- if not modules.re.fullmatch('[0-9]+', version | string) -%}
+            {{- return("reads version '" ~ version ~ "', which is no number") -}}
+        {%- endif -%}
+        {%- if version | int >= state.version + ('feed' in pin) | int -%}{{- return(0) -}}{%- endif -%}
+        {#- A version is complete until the next; a feed reads what its first version took away. -#}
+        {%- set time = state.commits.get(version | int + (0 if 'feed' in pin else 1)) -%}
+        {{- return(
+            'reads ' ~ dbt_delta._pin_text(pin) ~ ', of which the log has no successor' if time is none else time
+        ) -}}
+    {%- endif -%}
+    {%- set at = pin.at -%}
+    {%- if at is none -%}
+        {{- return('reads it as of a time that cannot be told' ~ (': ' ~ pin.times[0] if pin.get('times') else '')) -}}
+    {%- endif -%}
+    {%- if 'feed' in pin -%}{{- return(at) -}}{%- endif -%}
+    {#- The version that was the newest then was replaced by the first after. -#}
+    {%- set later = [] -%}
+    {%- for time in state.commits.values() if time > at -%}{%- do later.append(time) -%}{%- endfor -%}
+    {{- return(later | min if later else 0) -}}
+{%- endmacro %}
+
+{# Whether a pin names a time, no version. #}
+{% macro _is_of_time(pin) -%}
+    {{- return('times' in pin or (
+        'feed' in pin and not (pin.feed[0] is defined and modules.re.fullmatch('[0-9]+', pin.feed[0]))
+    )) -}}
+{%- endmacro %}
+
+{% macro _hours_since(state, time) -%}
+    {{- return((state.now - time) / 3600000) -}}
+{%- endmacro %}
+
+{# The hours of an interval as Delta's properties have it: interval 1 week 2 days. #}
+{% macro _hours(interval) -%}
+    {%- set sizes = {
+        'week': 168, 'day': 24, 'hour': 1, 'minute': 1 / 60, 'second': 1 / 3600,
+        'millisecond': 1 / 3600000, 'microsecond': 1 / 3600000000,
+    } -%}
+    {%- set total = namespace(hours=0) -%}
+    {%- for count, unit in modules.re.findall(
+        '(-?[0-9.]+)\\s*(week|day|hour|minute|second|millisecond|microsecond)', interval | lower
+    ) -%}
+        {%- set total.hours = total.hours + count | float * sizes[unit] -%}
+    {%- endfor -%}
+    {{- return(total.hours) -}}
+{%- endmacro %}
+
+{# The properties by which VACUUM takes other hours than a table's own; none where it need not. #}
+{% macro _lent_retention(table, hours) -%}
+    {%- if hours == table.floor.property_hours -%}{{- return({}) -}}{%- endif -%}
+    {%- set own, default = dbt_delta._own_retention(table.state.configuration), dbt_delta._retention_properties() -%}
+    {%- set interval = 'interval ' ~ (hours * 3600) | round(0, 'ceil') | int ~ ' seconds' -%}
+    {%- set lent = {'delta.deletedFileRetentionDuration': interval, 'dbt_delta.retention': tojson(own)} -%}
+    {%- set log_key = 'delta.logRetentionDuration' -%}
+    {%- set is_longer = dbt_delta._hours(own[log_key] or default[log_key]) < hours -%}
+    {{- return(dict(lent, **({log_key: interval} if is_longer else {}))) -}}
+{%- endmacro %}
+
+{# The hours that a VACUUM may have; refuses fewer than somebody needs. #}
+{% macro _vacuum_hours(table, wanted) -%}
+    {%- set floor, name = table.floor, dbt_delta._bare(table.relation) -%}
+    {%- set short = var('dbt_delta_short_retention', []) -%}
+    {%- set named = dbt_delta._names(short) | map('lower') | list -%}
+    {%- if wanted is none or wanted >= floor.hours -%}
+        {{- return([wanted or 0, floor.hours] | max) -}}
+    {%- elif wanted < floor.hard_hours -%}
+        {%- do dbt_delta._refuse(
+            'vacuum of ' ~ name ~ ' with retention_hours ' ~ wanted ~ ' would remove files that are read: '
+            ~ floor.hard_why ~ '. Leave at least ' ~ dbt_delta._hours_text(floor.hard_hours) ~ ', or drop that first.'
+        ) -%}
+    {%- elif name | lower not in named -%}
+        {%- do dbt_delta._refuse(
+            'vacuum of ' ~ name ~ ' has retention_hours ' ~ wanted ~ ', less than ' ~ dbt_delta._hours_text(floor.hours)
+            ~ ' (' ~ floor.why ~ '): versions that undo_run and time travel need would be lost. Leave it out, or name '
+            ~ "the table in the variable: --vars '{dbt_delta_short_retention: [" ~ name ~ "]}'."
+        ) -%}
+    {%- endif -%}
+    {{- return(wanted) -}}
+{%- endmacro %}

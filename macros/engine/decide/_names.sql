@@ -1,0 +1,48 @@
+{# How a column was called at an earlier version; none where it was made since. #}
+{% macro _former_name(name, commits, from, to) -%}
+    {%- set at = namespace(name=name) -%}
+    {%- for commit in commits if from < commit.version <= to and at.name is not none -%}
+        {%- if commit.operation == 'RENAME COLUMN'
+            and dbt_delta._column_at(commit.parameters.newColumnPath) | lower == at.name | lower -%}
+            {%- set at.name = dbt_delta._column_at(commit.parameters.oldColumnPath) -%}
+        {%- elif commit.operation == 'DROP COLUMNS'
+            and at.name | lower in dbt_delta._dropped_columns(commit) | map('lower') -%}
+            {%- set at.name = none -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(at.name) -}}
+{%- endmacro %}
+
+{# The column of a path as Delta's history writes it, in quotes only if it holds a dot; empty of a field in a struct. #}
+{% macro _column_at(path) -%}
+    {%- if '.' not in path -%}{{- return(path) -}}{%- endif -%}
+    {%- set quoted = modules.re.fullmatch('`((?:(?!`[.]|[.]`).)*)`', path, modules.re.DOTALL) -%}
+    {{- return(quoted.group(1) if quoted else '') -}}
+{%- endmacro %}
+
+{% macro _dropped_columns(commit) -%}
+    {%- set columns = [] -%}
+    {%- for path in fromjson(commit.parameters.get('columns') or '[]', []) -%}
+        {%- do columns.append(dbt_delta._column_at(path)) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{#
+    Whether names of fields, or those that a RESTORE brought back, may be other columns' without a file that
+    says so: then all rows are compared, by name.
+#}
+{% macro _loses_track(commits, low, high) -%}
+    {%- set others = [] -%}
+    {%- for commit in commits if not (
+        low < commit.version <= high and (
+            commit.operation == 'RENAME COLUMN' and dbt_delta._column_at(commit.parameters.oldColumnPath)
+            or commit.operation == 'DROP COLUMNS' and '' not in dbt_delta._dropped_columns(commit)
+        )
+    ) -%}
+        {%- do others.append(commit) -%}
+    {%- endfor -%}
+    {%- set restores = commits | selectattr('operation', 'equalto', 'RESTORE') | map(attribute='version')
+        | select('gt', low) | select('le', high) | list -%}
+    {{- return(dbt_delta._reuses_names(commits if restores else others, low, high)) -}}
+{%- endmacro %}

@@ -1,0 +1,60 @@
+{# When each run made its last commit, by its id, of the commits of several tables. #}
+{% macro _run_times(histories) -%}
+    {%- set times = {} -%}
+    {%- for commits in histories -%}
+        {%- for commit in commits if commit.run is not none
+            and (commit.run not in times or commit.time > times[commit.run]) -%}
+            {%- do times.update({commit.run: commit.time}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(times) -}}
+{%- endmacro %}
+
+{# Of the runs, by the time of their last commit, the one that is meant. #}
+{% macro _run_id(run, runs, what) -%}
+    {%- set matching = namespace(ids=[]) -%}
+    {%- for id, time in runs.items() | sort(attribute='1', reverse=true) -%}
+        {%- if run == 'last' or id.startswith(run | string) -%}
+            {%- set matching.ids = matching.ids + [id] -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not matching.ids -%}
+        {%- do dbt_delta._refuse(
+            what ~ " has no commit of run '" ~ run ~ "'. "
+            ~ ('The last runs are ' ~ (runs.items() | sort(attribute='1', reverse=true) | map(attribute='0') | list)[:5]
+                | join(', ') if runs else 'None has a commit that says which run made it') ~ '.'
+        ) -%}
+    {%- elif run != 'last' and matching.ids | length > 1 -%}
+        {%- do dbt_delta._refuse(
+            "Run '" ~ run ~ "' may be " ~ matching.ids | join(' or ') ~ '. Give more of its id.'
+        ) -%}
+    {%- endif -%}
+    {{- return(matching.ids[0]) -}}
+{%- endmacro %}
+
+{# The commits that one run made in a table, newest first. #}
+{% macro _commits_of_run(relation, run, commits, what) -%}
+    {%- set id = dbt_delta._run_id(run, dbt_delta._run_times([commits]), what ~ ': ' ~ dbt_delta._named(relation)) -%}
+    {%- set found = [] -%}
+    {%- for commit in commits if commit.run == id -%}{%- do found.append(commit) -%}{%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# Runs that changed something, by id: {time, started, undo_of, cascade}, time being that of the last commit. #}
+{% macro _runs_of(tables) -%}
+    {%- set runs = {} -%}
+    {%- for table in tables -%}
+        {#- Of tables that are no model's, another project's run is not this one's last. -#}
+        {%- for commit in table.tagged if not dbt_delta._is_upkeep(commit)
+            and (table.node is not none or commit.project == project_name) -%}
+            {%- set known = runs.get(commit.run) -%}
+            {%- do runs.update({commit.run: {
+                'time': [commit.time, known.time] | max if known else commit.time,
+                'started': known.started if known else commit.started,
+                'undo_of': known.undo_of if known else commit.undo_of,
+                'cascade': known.cascade if known else commit.undo_cascade,
+            }}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(runs) -}}
+{%- endmacro %}

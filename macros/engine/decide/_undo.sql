@@ -1,0 +1,61 @@
+{# The runs that are undone: one, and with cascade those that began after it and did not undo it. #}
+{% macro _undone_runs(run, runs, cascade) -%}
+    {%- set undone = [] -%}
+    {%- for id, found in runs.items()
+        if id == run or (cascade and found.started > runs[run].started and found.undo_of != run) -%}
+        {%- do undone.append(id) -%}
+    {%- endfor -%}
+    {{- return(undone) -}}
+{%- endmacro %}
+
+{# The first commit of a table by runs that are undone; none where they wrote nothing there. #}
+{% macro _first_undone(table, undone) -%}
+    {%- set found = namespace(first=none) -%}
+    {%- for commit in table.tagged if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
+        {%- set found.first = commit -%}
+    {%- endfor -%}
+    {{- return(found.first) -}}
+{%- endmacro %}
+
+{#
+    What undoing runs means for a table: {action, version, keeps, reason}. The action is restore (to the version),
+    drop, properties (the table is undone, a killed call may not have come to those that it keeps), or none; a reason
+    says what would be lost. `first` is the first commit that is undone, `comments` are versions by others that gave
+    comments only.
+#}
+{% macro _undo_verdict(table, first, commits, run, about, undone, comments) -%}
+    {%- set name, birth = dbt_delta._bare(table.relation), table.first -%}
+    {%- if first is none -%}
+        {%- set is_new = table.node is not none and birth.version == 0 and birth.time > about.time
+            and (birth.run is none or birth.replaced) -%}
+        {{- return(dbt_delta._verdict(reason=name ~ ' was created ' ~ dbt_delta._age(birth.time)
+            ~ ' ago, after the run, by ' ~ dbt_delta._writer(birth) ~ ': what the run wrote there is gone.'
+            if is_new else none)) -}}
+    {%- endif -%}
+    {%- for commit in commits if commit.version > first.version and not dbt_delta._is_upkeep(commit) -%}
+        {%- if commit.undo_of == run -%}
+            {{- return(dbt_delta._verdict('properties', keeps=commit.kept)) -}}
+        {%- elif commit.run not in undone and commit.version not in comments -%}
+            {{- return(dbt_delta._verdict(
+                reason=name ~ ': version ' ~ commit.version ~ ', ' ~ commit.operation ~ ' by ' ~ dbt_delta._writer(commit)
+                ~ ' ' ~ dbt_delta._age(commit.time) ~ ' ago, would be lost.'
+                ~ (' With cascade: true later runs are undone too.' if commit.run else '')
+            )) -}}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if first.version == 0 and first.replaced -%}
+        {{- return(dbt_delta._verdict(
+            reason=name ~ ' replaced a ' ~ first.replaced ~ ' in that run, which cannot be brought back. Leave it out by '
+            ~ "exclude: ['" ~ name ~ "']."
+        )) -}}
+    {%- elif first.version == 0 -%}
+        {{- return(dbt_delta._verdict('drop')) -}}
+    {%- elif first.version <= birth.version -%}
+        {{- return(dbt_delta._verdict(reason='version ' ~ (first.version - 1) ~ ' of ' ~ name ~ ' left the log.')) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._verdict('restore', version=first.version - 1)) -}}
+{%- endmacro %}
+
+{% macro _verdict(action=none, version=none, keeps={}, reason=none) -%}
+    {{- return({'action': action, 'version': version, 'keeps': keeps, 'reason': reason}) -}}
+{%- endmacro %}

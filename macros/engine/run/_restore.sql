@@ -1,0 +1,35 @@
+{% macro _print_steps(steps) -%}
+    {%- set lines = [] -%}
+    {%- for step in steps -%}
+        {%- do lines.append({
+            'table': step.table, 'action': step.action, 'from': step.newest, 'to': step.version, 'about': step.about,
+        }) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._print_table(['table', 'action', 'from', 'to', 'about'], lines) -%}
+{%- endmacro %}
+
+{# Takes a step, if the table is still what the plan saw. #}
+{% macro _take_step(step) -%}
+    {%- set newest = dbt_delta._commits(step.relation, 1)[0] -%}
+    {%- if (newest.version, newest.time) != (step.newest, step.at) -%}
+        {%- do dbt_delta._refuse(
+            step.table ~ ' was changed by somebody else meanwhile. What was done before is whole; run the same again.'
+        ) -%}
+    {%- endif -%}
+    {%- if step.version is none -%}
+        {%- do dbt_delta._drop(api.Relation.create(
+            schema=step.relation.schema, identifier=step.relation.identifier, type='table'
+        )) -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- set name = dbt_delta._named(step.relation) -%}
+    {%- call dbt_delta._tagging({'dbt_kept_properties': step.keeps} if step.keeps else {}) -%}
+        {%- if step.newest != step.version -%}
+            {%- do run_query('restore table ' ~ name ~ ' to version as of ' ~ step.version) -%}
+        {%- endif -%}
+        {%- set lost = dbt_delta._lost_properties(step.relation, step.keeps) -%}
+        {%- if lost -%}
+            {%- do run_query(dbt_delta.get_set_properties_sql(step.relation, lost)) -%}
+        {%- endif -%}
+    {%- endcall -%}
+{%- endmacro %}

@@ -1,0 +1,52 @@
+{#
+    Removes the files: {done, problem}, one of them an empty text. Gives the table another retention meanwhile,
+    where it needs one; what it was is kept in a property, by which the next call puts it back if this one is killed.
+#}
+{% macro _vacuum(table, hours, mode, is_put_back=false) -%}
+    {%- set blocked = table.floor.blocked or dbt_delta._untracked(table, hours) -%}
+    {%- if blocked -%}{{- return({'done': '', 'problem': blocked ~ '. Nothing was removed.'}) -}}{%- endif -%}
+    {%- if not is_put_back -%}{%- do dbt_delta._put_back_retention(table) -%}{%- endif -%}
+    {%- set lent = dbt_delta._lent_retention(table, hours) -%}
+    {%- if lent -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}{%- endif -%}
+    {%- set sql = 'vacuum ' ~ dbt_delta._named(table.relation) -%}
+    {#- Spark's default lists a folder by 10,000 tasks, which takes a minute. -#}
+    {%- set parallelism = 'spark.sql.sources.parallelPartitionDiscovery.parallelism' -%}
+    {%- set is_default = run_query('set ' ~ parallelism).rows[0][1] == '10000' -%}
+    {%- if is_default -%}{%- do run_query('set ' ~ parallelism ~ ' = 16') -%}{%- endif -%}
+    {%- set problem = dbt_delta._attempt(sql ~ ' lite').problem if mode == 'lite' else 'DELTA_CANNOT_VACUUM_LITE' -%}
+    {%- if 'DELTA_CANNOT_VACUUM_LITE' in problem -%}
+        {#- The log no longer has all that left the table since the last VACUUM. -#}
+        {%- set problem = dbt_delta._attempt(sql).problem -%}
+    {%- endif -%}
+    {%- if is_default -%}{%- do run_query('reset ' ~ parallelism) -%}{%- endif -%}
+    {%- if lent -%}
+        {%- do dbt_delta._set_back_retention(table, dict(table.state.configuration, **lent)) -%}
+    {%- endif -%}
+    {%- set removed = namespace(text='done') -%}
+    {%- for commit in dbt_delta._commits(table.relation, 5) | reverse if commit.operation == 'VACUUM START' -%}
+        {%- set removed.text = dbt_delta._files(dbt_delta._metric(commit, ['numFilesToDelete']) or 0) ~ ' of '
+            ~ dbt_delta._bytes(dbt_delta._metric(commit, ['sizeOfDataToDelete']) or 0) ~ ' removed' -%}
+    {%- endfor -%}
+    {{- return({'done': '' if problem else removed.text, 'problem': problem}) -}}
+{%- endmacro %}
+
+{# Puts back what a VACUUM that was killed has left, if anything. #}
+{% macro _put_back_retention(table) -%}
+    {%- if table.state.configuration.get('dbt_delta.retention') -%}
+        {%- do dbt_delta._set_back_retention(table, table.state.configuration) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# A table's own retention again, of properties that lend it another. #}
+{% macro _set_back_retention(table, configuration) -%}
+    {%- set back, unset = {}, [dbt_delta._literal('dbt_delta.retention')] -%}
+    {%- for key, value in fromjson(configuration['dbt_delta.retention']).items() -%}
+        {%- if value is not none -%}{%- do back.update({key: value}) -%}
+        {%- elif key in configuration -%}{%- do unset.append(dbt_delta._literal(key)) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if back -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, back)) -%}{%- endif -%}
+    {%- do run_query(
+        'alter table ' ~ dbt_delta._named(table.relation) ~ ' unset tblproperties if exists (' ~ unset | join(', ') ~ ')'
+    ) -%}
+{%- endmacro %}

@@ -1,0 +1,168 @@
+{#
+    The CTEs by which the lines of CSV files become rows; see landed_csv. A separator stands in patterns, a field
+    begins after one, or with its line.
+#}
+{% macro _csv_files_sql(path, files, separator) -%}
+files as (
+
+    select
+        {{ dbt_delta._file_columns() }},
+        sha2(value, 256) as _file_hash,
+        is_valid_utf8(value) as is_utf8,
+        -- Lines of the file, header first; a byte order mark is not data.
+        {{ dbt_delta._csv_lines("regexp_replace(value, '^\\uFEFF', '')", modules.re.escape(separator)) }} as lines
+    from text.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with (
+        'wholetext' = 'true', 'recursiveFileLookup' = 'true'
+    )
+    where {% if files -%}
+        _metadata.file_path in (
+            {%- for file in files -%}
+                {{ dbt_delta._literal(file) }}{{ ', ' if not loop.last }}
+            {%- endfor -%}
+        )
+    {%- else -%} false {%- endif %}
+
+)
+{%- endmacro %}
+
+{# The files, and why one gives no rows. #}
+{% macro _csv_judged_sql(header, ledger, masked) -%}
+judged as (
+
+    select
+        files.*,
+        case
+            when size(filter(lines, part -> trim(part.line) != '')) = 0
+                then 'the file is empty'
+            when lines[0].line != {{ dbt_delta._literal(header) }}
+                then concat(
+                    'the header is ', {{ "'***'" if masked else 'lines[0].line' }}, {{ dbt_delta._literal('; expected ' ~ header) }}
+                )
+            {%- if ledger is not none %}
+            when loaded._file is not null
+                then concat('same content as ', loaded._file)
+            {%- endif %}
+            when row_number() over same_content > 1
+                then concat('same content as ', first_value(files._file) over same_content)
+            when size(filter(lines, part -> trim(part.line) != '')) = 1
+                then 'the file has a header and no lines'
+        end as file_problem
+    from files
+    {%- if ledger is not none %}
+    left join (
+        select
+            _file_hash,
+            min(_file) as _file
+        from {{ ledger }}
+        where _line > 0
+        group by _file_hash
+    ) as loaded
+        on files._file_hash = loaded._file_hash
+    {%- endif %}
+    window same_content as (
+        partition by files._file_hash
+        order by files._file_modified_at, files._file
+        rows between unbounded preceding and current row
+    )
+
+)
+{%- endmacro %}
+
+{# Their lines, taken apart. #}
+{% macro _csv_fields_sql(names, null_value, separator) -%}
+{%- set pattern, strings = modules.re.escape(separator), [] -%}
+{%- for name in names -%}{%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}{%- endfor -%}
+lines as (
+
+    -- A file that gives no rows leaves one line, number 0, that says why: it is not read again.
+    select
+        judged.* except (lines),
+        -- Without quoted fields: where one still begins with a quotation mark, it was never closed.
+        regexp_replace(line, {{ dbt_delta._literal('(^|' ~ pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)') }}, '$1') as unquoted,
+        coalesce(position + 1, 0) as _line,
+        line,
+        is_inside
+    from judged
+    lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
+    lateral view outer inline(array(part)) parts as line, is_inside
+    where file_problem is not null or (position > 0 and trim(line) != '')
+
+),
+
+parsed as (
+
+    -- Only what has as many fields: from_csv fails for a line with more than it has room for.
+    select
+        *,
+        size(split(unquoted, {{ dbt_delta._literal(pattern) }})) as field_count,
+        case when size(split(unquoted, {{ dbt_delta._literal(pattern) }})) = {{ names | length }}
+            then from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
+                'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }},
+                'escape', '"', 'columnNameOfCorruptRecord', '__dbt_corrupt'
+            ))
+        end as fields
+    from lines
+
+)
+{%- endmacro %}
+
+{# The lines, and why one is rejected. #}
+{% macro _csv_checked_sql(columns, separator, masked) -%}
+checked as (
+
+    select
+        *,
+        coalesce(
+            file_problem,
+            -- In a quoted field the parser drops it.
+            case when instr(line, chr(0)) > 0 then 'a NUL character' end,
+            case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are no UTF-8' end,
+            case when is_inside then 'it is inside a quoted field that begins on an earlier line' end,
+            case when unquoted rlike {{ dbt_delta._literal('(^|' ~ modules.re.escape(separator) ~ ')"') }} then 'a quotation mark is not closed on its line' end,
+            case when field_count != {{ columns | length }}
+                then concat('expected {{ columns | length }} fields, found ', field_count)
+            end,
+            nullif(concat_ws('; '
+                {%- for name, type in columns.items() -%}
+                {%- set field = 'fields.' ~ dbt_delta._quoted(name) -%}
+                {%- set misfit = dbt_delta._misfit(field, type) -%}
+                {%- if misfit %}
+                , case when {{ misfit }}
+                    then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ "'***'" if dbt_delta._is_masked(name, masked) else field }}, ' is not {{ type }}') end
+                {%- endif -%}
+                {%- endfor -%}
+            ), '')
+        ) as _rejected_reason
+    from parsed
+
+)
+{%- endmacro %}
+
+{#-
+    The lines of a file, each {line, is_inside}: whether it goes on with a quoted field of the line before. Such a
+    field begins and ends beside a separator or the end of a line. Possessive patterns keep no stack, however
+    many quotation marks there are.
+-#}
+{% macro _csv_lines(text, separator_pattern) -%}
+    {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"'
+        ~ '(?=' ~ separator_pattern ~ '|\\r?\\n|\\r?\\z)' -%}
+    {%- set record = '((?:' ~ field ~ '|[^"\\n]++|")*+)(?:\\n|\\z)' -%}
+if(
+            instr({{ text }}, '"') = 0,
+            transform(split({{ text }}, '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),
+            flatten(transform(
+                regexp_extract_all({{ text }}, {{ dbt_delta._literal(record) }}, 1),
+                record -> transform(
+                    split(regexp_replace(record, '\r\\z', ''), '\r?\n'),
+                    (line, n) -> named_struct('line', line, 'is_inside', n > 0)
+                )
+            ))
+        )
+{%- endmacro %}
+
+{#- Name, time and size: together they tell one delivery of a file. -#}
+{% macro _file_columns() -%}
+        substring_index(_metadata.file_path, '/', -1) as _file,
+        _metadata.file_modification_time as _file_modified_at,
+        _metadata.file_size as _file_size
+{%- endmacro %}
