@@ -7,7 +7,7 @@
     `has_deletions` says that the table has dbt_is_deleted already, `is_counted` that the source is
     expensive: its rows are counted by key as it is read, else its keys are read again where need be.
 #}
-{% macro _snapshot_batch(target, settings, layout) -%}
+{% macro _snapshot_batch(table, settings, layout) -%}
     {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
     {%- set source_columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._refuse_reserved(source_columns, settings) -%}
@@ -15,7 +15,7 @@
     {%- set batch = {
         'sql': sql,
         'source_columns': source_columns,
-        'keys': dbt_delta._snapshot_keys(sql, source_columns, target, settings),
+        'keys': dbt_delta._snapshot_keys(sql, source_columns, table, settings),
         'changes': [],
         'is_counted': dbt_delta._is_expensive(sql, model.depends_on.nodes),
         'staging': staging,
@@ -23,16 +23,16 @@
         'deleted_type': 'string' if settings.hard_deletes == 'new_record' else none,
     } -%}
     {%- if settings.strategy == 'cdc' -%}
-        {%- do dbt_delta._plan_cdc(batch, target, settings) -%}
+        {%- do dbt_delta._plan_cdc(batch, table, settings) -%}
     {%- else -%}
-        {%- do dbt_delta._plan_strategy(batch, target, settings) -%}
+        {%- do dbt_delta._plan_strategy(batch, table, settings) -%}
     {%- endif -%}
     {%- if settings.scd_type == 2 -%}
-        {%- do dbt_delta._plan_times(batch, target, settings) -%}
-        {%- do dbt_delta._settle_current(batch, target, settings) -%}
+        {%- do dbt_delta._plan_times(batch, table, settings) -%}
+        {%- do dbt_delta._settle_current(batch, table, settings) -%}
         {%- do dbt_delta._check_snapshot_contract(batch, settings) -%}
     {%- endif -%}
-    {%- do dbt_delta._plan_snapshot_columns(batch, target, settings, layout) -%}
+    {%- do dbt_delta._plan_snapshot_columns(batch, table, settings, layout) -%}
     {{- return(batch) -}}
 {%- endmacro %}
 
@@ -62,11 +62,11 @@
 {%- endmacro %}
 
 {# An instant is one as soon as source or table say so: the other's days become instants beside it. #}
-{% macro _snapshot_keys(sql, source_columns, target, settings) -%}
+{% macro _snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set keys = [] -%}
     {%- for text in settings['keys'] -%}
         {%- set key = dbt_delta._column_or_expression(source_columns, text) -%}
-        {%- set stored = dbt_delta._column(target.columns, key.name) if target and key.name else none -%}
+        {%- set stored = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
         {%- do key.update({
             'type': 'timestamp' if stored is not none and stored.type == 'timestamp'
                 else key.type or dbt_delta._type_of(key.text, sql),
@@ -82,7 +82,7 @@
 {%- endmacro %}
 
 {# What says that a row changed, and when: {updated, row_changed, scd_id}. #}
-{% macro _plan_strategy(batch, target, settings) -%}
+{% macro _plan_strategy(batch, table, settings) -%}
     {%- set columns = batch.source_columns -%}
     {%- if settings.strategy == 'timestamp' -%}
         {%- do batch.update({'updated': dbt_delta._column_or_expression(columns, settings.updated_at)}) -%}
@@ -91,12 +91,12 @@
             'updated': dbt_delta._column_or_expression(columns, settings.updated_at)
                 if settings.updated_at else {'text': '__dbt_now', 'type': 'timestamp'},
             'row_changed': dbt_delta._any_differs(
-                dbt_delta._checked_columns(columns, settings), [] if target is none else target.columns
+                dbt_delta._checked_columns(columns, settings), [] if table is none else table.columns
             ),
         }) -%}
     {%- else -%}
         {%- set custom = strategy_dispatch(settings.strategy)(
-            model, 'snapshotted_data', 'source_data', model['config'], target is not none
+            model, 'snapshotted_data', 'source_data', model['config'], table is not none
         ) -%}
         {%- do batch.update({
             'updated': dbt_delta._column_or_expression(columns, custom.updated_at),
@@ -147,11 +147,11 @@
 {%- endmacro %}
 
 {# The type of dbt_valid_from and dbt_valid_to, which must be one that the run's own time fits in. #}
-{% macro _plan_times(batch, target, settings) -%}
+{% macro _plan_times(batch, table, settings) -%}
     {%- set type = batch.updated.type or dbt_delta._type_of(batch.updated.text, batch.sql) -%}
     {%- set closes = settings.hard_deletes != 'ignore' and settings.strategy != 'cdc' -%}
-    {%- if target is not none -%}
-        {%- set time = dbt_delta._column(target.columns, settings.from).type -%}
+    {%- if table is not none -%}
+        {%- set time = dbt_delta._column(table.columns, settings.from).type -%}
     {%- else -%}
         {#- Of a day nobody knows at which hour of it a row went away. -#}
         {%- set time = 'timestamp' if type == 'date' and closes else type -%}
@@ -163,7 +163,7 @@
             ~ 'timestamp or date.'
         ) -%}
     {%- endif -%}
-    {%- set updated_type = type if target is none else dbt_delta._column(target.columns, settings.updated).type -%}
+    {%- set updated_type = type if table is none else dbt_delta._column(table.columns, settings.updated).type -%}
     {%- if type in ('timestamp', 'timestamp_ntz') and 'date' in (time, updated_type) -%}
         {%- do dbt_delta._refuse(
             (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ type ~ ', and '
@@ -200,18 +200,18 @@
 {%- endmacro %}
 
 {# Which columns the table has, from what they come, and which it lacks. #}
-{% macro _plan_snapshot_columns(batch, target, settings, layout) -%}
+{% macro _plan_snapshot_columns(batch, table, settings, layout) -%}
     {%- set own = [settings.deleted] if settings.scd_type == 1
         else [settings.id, settings.updated, settings.from, settings.to, settings.deleted] -%}
     {%- set own = own | map('lower') | list -%}
     {%- set after = batch.source_columns -%}
-    {%- if target is not none -%}
+    {%- if table is not none -%}
         {%- set mode = {'on_schema_change': 'append_new_columns'} -%}
         {%- do batch.update({
-            'changes': dbt_delta._schema_changes(batch.source_columns, target, mode, layout),
+            'changes': dbt_delta._schema_changes(batch.source_columns, table, mode, layout),
         }) -%}
-        {%- set after = dbt_delta._columns_after(batch.source_columns, target.columns, 'append_new_columns') -%}
-        {%- set deleted = dbt_delta._column(target.columns, settings.deleted) -%}
+        {%- set after = dbt_delta._columns_after(batch.source_columns, table.columns, 'append_new_columns') -%}
+        {%- set deleted = dbt_delta._column(table.columns, settings.deleted) -%}
         {%- if deleted is not none -%}
             {%- do batch.update({'deleted_type': deleted.type, 'has_deletions': true}) -%}
         {%- elif batch.deleted_type is not none -%}
@@ -224,6 +224,7 @@
         {%- do dbt_delta._refuse_other_type(source, column) -%}
         {%- do columns.append({
             'name': column.name,
+            'held': '__dbt_c' ~ loop.index,
             'type': 'string' if column.type == 'void' else column.type,
             'source': source.name if source else none,
             'source_type': source.type if source else none,

@@ -73,7 +73,7 @@
     The table that holds the history, as _existing gives it, with its name and the type of its
     dbt_is_deleted (none without); none before the first build. Refuses what is no history.
 #}
-{% macro _snapshot_target(existing, settings) -%}
+{% macro _snapshot_table(existing, settings) -%}
     {%- if existing is none -%}{{- return(none) -}}{%- endif -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
     {%- if existing.type == 'view' or existing.provider != 'delta' -%}

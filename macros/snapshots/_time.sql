@@ -44,13 +44,13 @@
     Where dbt_valid_to holds instants, dbt_valid_to_current is one, and a text or a day without a zone is another
     one in another session. The table's open rows decide: it is that of the session or of UTC.
 #}
-{% macro _settle_current(batch, target, settings) -%}
+{% macro _settle_current(batch, table, settings) -%}
     {%- if not settings.current or batch.time != 'timestamp' -%}{{- return(none) -}}{%- endif -%}
     {%- set type = dbt_delta._columns_of('select ' ~ settings.current ~ ' as open_end')[0].type -%}
     {%- set own = 'cast(' ~ settings.current ~ ' as timestamp)' -%}
     {%- set utc = dbt_delta._as_time('(' ~ settings.current ~ ')', 'timestamp_ntz', 'timestamp') -%}
     {%- set found = {'own': false, 'utc': false} -%}
-    {%- if target is not none -%}
+    {%- if table is not none -%}
         {%- set values = run_query(
             'select unix_micros(' ~ own ~ ') as own, unix_micros(' ~ utc ~ ') as utc'
         ).rows[0] -%}
@@ -58,7 +58,7 @@
         {%- set ends = dbt_delta._quoted(settings.to) -%}
         {%- for name in found -%}
             {%- do found.update({name: run_query(
-                'select 1 from ' ~ target.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
+                'select 1 from ' ~ table.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
             ).rows | length > 0}) -%}
         {%- endfor -%}
     {%- endif -%}
