@@ -13,11 +13,12 @@
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set table = dbt_delta._snapshot_table(existing, settings) -%}
     {%- set batch = dbt_delta._snapshot_batch(table, settings, layout) -%}
-    {%- do dbt_delta._stage_snapshot(table, batch, settings) -%}
+    {%- set settings = dbt_delta._settled_current(batch, table, settings) -%}
+    {%- set batch = dbt_delta._stage_snapshot(table, batch, settings) -%}
     {%- if existing is none -%}
-        {%- do layout.update({'defaults': {'delta.enableDeletionVectors': 'true'}}) -%}
         {%- do dbt_delta._build_table(
-            this, dbt_delta.get_first_snapshot_sql(table, batch, settings), none, layout
+            this, dbt_delta.get_first_snapshot_sql(table, batch, settings), none,
+            dict(layout, defaults={'delta.enableDeletionVectors': 'true'})
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}

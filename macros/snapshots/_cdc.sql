@@ -2,29 +2,25 @@
     Strategy cdc: the source is a feed of changes, several of one key in any order, and some of them
     say that the key is gone. The order is that of cdc_sequence_by.
 #}
-{% macro _plan_cdc(batch, table, settings) -%}
+{% macro _cdc_strategy(source_columns, table, settings) -%}
     {%- set sequence, types = [], [] -%}
     {%- for name in settings.sequence -%}
-        {%- set column = dbt_delta._column(batch.source_columns, name) -%}
+        {%- set column = dbt_delta._column(source_columns, name) -%}
         {%- if column is none -%}
             {%- do dbt_delta._refuse(
                 "cdc_sequence_by names '" ~ name ~ "', which the source does not give. Its columns are "
-                ~ batch.source_columns | map(attribute='name') | join(', ') ~ '.'
+                ~ source_columns | map(attribute='name') | join(', ') ~ '.'
             ) -%}
         {%- endif -%}
         {%- set stored = dbt_delta._column(table.columns, column.name) if table else none -%}
         {%- do sequence.append(dbt_delta._quoted(column.name)) -%}
         {%- do types.append('timestamp' if stored is not none and stored.type == 'timestamp' else column.type) -%}
     {%- endfor -%}
-    {%- set time = dbt_delta._column_or_expression(
-        batch.source_columns, settings.valid_from or settings.sequence[0]
-    ) -%}
-    {%- do batch.update({
-        'sequence': sequence,
-        'sequence_types': types,
-        'updated': time,
+    {%- set time = dbt_delta._column_or_expression(source_columns, settings.valid_from or settings.sequence[0]) -%}
+    {{- return({
+        'updated': time, 'row_changed': none, 'scd_id': none, 'sequence': sequence, 'sequence_types': types,
         'times': sequence if time.text == sequence[0] else sequence + [time.text],
-    }) -%}
+    }) -}}
 {%- endmacro %}
 
 {% macro _sequence_columns(batch) -%}

@@ -1,6 +1,7 @@
 {#
     Evaluates the source once, next to the rows that are open, and keeps what may change the
-    history, with what is wrong with it; then looks at that. Refuses before anything is written.
+    history, with what is wrong with it; then looks at that. Refuses before anything is written. Gives the batch with
+    {rows, bounds, has_ended_keys}: how many are staged, bounds of their keys, whether some have ended rows only.
 #}
 {% macro _stage_snapshot(table, batch, settings) -%}
     {%- do dbt_delta._drop_leftovers(this) -%}
@@ -20,15 +21,14 @@
         {%- endif -%}
     {%- endfor -%}
     {%- set found = run_query(dbt_delta.get_snapshot_check_sql(table, batch, settings, bounded)).rows[0] -%}
-    {%- do batch.update({
-        'rows': found['row_count'] | int,
-        'bounds': dbt_delta._found_bounds(bounded, found, types),
-    }) -%}
+    {%- set batch = dict(
+        batch, rows=found['row_count'] | int, bounds=dbt_delta._found_bounds(bounded, found, types)
+    ) -%}
     {%- do dbt_delta._check_snapshot(table, batch, settings, found) -%}
     {%- do dbt_delta._check_open_ends(table, batch, settings) if found['ends_ahead'] | int > 0 -%}
-    {%- do batch.update({
-        'has_ended_keys': dbt_delta._find_ended_keys(table, batch, settings, found['new_keys'] | int),
-    }) -%}
+    {{- return(dict(
+        batch, has_ended_keys=dbt_delta._find_ended_keys(table, batch, settings, found['new_keys'] | int)
+    )) -}}
 {%- endmacro %}
 
 {# Keys as columns of their own, by an alias of what they are read from. #}
