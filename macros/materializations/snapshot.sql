@@ -11,19 +11,20 @@
     {%- set layout = dbt_delta._layout(this) -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set target = dbt_delta._snapshot_target(existing, settings) -%}
-    {%- set batch = dbt_delta._snapshot_batch(target, settings, layout) -%}
-    {%- do dbt_delta._stage_snapshot(target, batch, settings) -%}
+    {%- set table = dbt_delta._snapshot_table(existing, settings) -%}
+    {%- set batch = dbt_delta._snapshot_batch(table, settings, layout) -%}
+    {%- set settings = dbt_delta._settled_current(batch, table, settings) -%}
+    {%- set batch = dbt_delta._stage_snapshot(table, batch, settings) -%}
     {%- if existing is none -%}
         {%- do dbt_delta._build_table(
-            this, dbt_delta.get_first_snapshot_sql(target, batch, settings), none,
+            this, dbt_delta.get_first_snapshot_sql(table, batch, settings), none,
             dict(layout, defaults={'delta.enableDeletionVectors': 'true'})
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
         {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_values(batch, settings)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
-        {%- do dbt_delta._merge_snapshot(target, batch, settings) -%}
+        {%- do dbt_delta._merge_snapshot(table, batch, settings) -%}
     {%- endif -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
@@ -31,23 +32,23 @@
 {%- endmacro %}
 
 {# The one statement that writes, if there is anything to write. #}
-{% macro _merge_snapshot(target, batch, settings) -%}
+{% macro _merge_snapshot(table, batch, settings) -%}
     {%- if batch.rows == 0 -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set view = dbt_delta._quoted(batch.staging.identifier ~ '_view') -%}
     {%- if settings.scd_type == 1 -%}
-        {%- set changes = dbt_delta.get_latest_state_changes_sql(target, batch, settings) -%}
-        {%- set sql = dbt_delta.get_latest_state_merge_sql(target, batch, settings) -%}
+        {%- set changes = dbt_delta.get_latest_state_changes_sql(table, batch, settings) -%}
+        {%- set sql = dbt_delta.get_latest_state_merge_sql(table, batch, settings) -%}
     {%- else -%}
         {#- A MERGE reads its own table in its source only behind a view. -#}
         {%- do run_query(
             'create or replace temporary view ' ~ view ~ ' as\n'
-            ~ dbt_delta.get_snapshot_operations_sql(target, batch, settings)
+            ~ dbt_delta.get_snapshot_operations_sql(table, batch, settings)
         ) -%}
         {%- set changes = 'select 1 from ' ~ view -%}
-        {%- set sql = dbt_delta.get_snapshot_merge_sql(target, batch, settings, view) -%}
+        {%- set sql = dbt_delta.get_snapshot_merge_sql(table, batch, settings, view) -%}
     {%- endif -%}
     {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
         {#- Of a feed it is not known before whether the table has it already. -#}

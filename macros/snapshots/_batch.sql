@@ -1,39 +1,54 @@
 {#
-    What a snapshot run is about to bring: {sql, source_columns, keys, columns, time, updated,
-    deleted_type, changes, staging, from, and what the check finds}. Keys are {text, name, label}:
-    an expression that source and table both understand, the column's name if it is one, and
-    its name in messages. Columns are those of the table but for dbt's own: {name, type, source,
-    source_type}, source none where the source has none. `time` is the type of dbt_valid_from;
-    `has_deletions` says that the table has dbt_is_deleted already, `is_counted` that the source is
-    expensive: its rows are counted by key as it is read, else its keys are read again where need be.
+    What a snapshot run is about to bring, made here once:
+    sql, source_columns      the model and what it gives
+    keys                     {text, name, label, type}: an expression that source and table both understand, the
+                             column's name if it is one, its name in messages
+    columns                  those of the table but for dbt's own: {name, held, type, source, source_type}; held is
+                             what the value is called until it is written, source none where the source has none
+    changes                  of the table's schema, which the columns need
+    updated                  {text, type}: when a row of the source changed
+    row_changed, scd_id      what a strategy says of a row; none where it says nothing
+    sequence, sequence_types, times   the order of a feed, and that with the time of its own; [] of others
+    time, updated_type       the types of dbt_valid_from and dbt_updated_at
+    deleted_type             that of dbt_is_deleted, none without; has_deletions: the table has it already
+    is_counted               the source is expensive: its rows are counted by key as it is read, else its keys are
+                             read again where need be
+    staging, from            where the changes are staged
+    The record that _stage_snapshot gives has {rows, bounds, has_ended_keys} too, which the check finds.
 #}
-{% macro _snapshot_batch(target, settings, layout) -%}
+{% macro _snapshot_batch(table, settings, layout) -%}
     {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
     {%- set source_columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._refuse_reserved(source_columns, settings) -%}
     {%- set staging = dbt_delta._beside(this, 'tmp') -%}
-    {%- set batch = {
+    {%- set keys = dbt_delta._snapshot_keys(sql, source_columns, table, settings) -%}
+    {%- set is_counted = dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
+    {%- set strategy = dbt_delta._snapshot_strategy(source_columns, table, settings) -%}
+    {%- set times = dbt_delta._snapshot_times(strategy.updated, sql, table, settings) -%}
+    {%- do dbt_delta._check_snapshot_contract(source_columns, sql, times, settings) if settings.scd_type == 2 -%}
+    {%- set deleted = dbt_delta._column(table.columns, settings.deleted) if table is not none else none -%}
+    {{- return({
         'sql': sql,
         'source_columns': source_columns,
-        'keys': dbt_delta._snapshot_keys(sql, source_columns, target, settings),
-        'changes': [],
-        'is_counted': dbt_delta._is_expensive(sql, model.depends_on.nodes),
+        'keys': keys,
+        'changes': dbt_delta._snapshot_changes(source_columns, table, settings, layout),
+        'columns': dbt_delta._snapshot_columns(source_columns, table, settings),
+        'updated': dict(strategy.updated, type=times.type),
+        'row_changed': dbt_delta._is_newer_time(times, settings) if settings.strategy == 'timestamp'
+            else strategy.row_changed,
+        'scd_id': strategy.scd_id,
+        'sequence': strategy.sequence,
+        'sequence_types': strategy.sequence_types,
+        'times': strategy.times,
+        'time': times.time,
+        'updated_type': times.updated_type,
+        'deleted_type': deleted.type if deleted is not none
+            else 'string' if settings.hard_deletes == 'new_record' else none,
+        'has_deletions': deleted is not none,
+        'is_counted': is_counted,
         'staging': staging,
         'from': dbt_delta._named(staging),
-        'deleted_type': 'string' if settings.hard_deletes == 'new_record' else none,
-    } -%}
-    {%- if settings.strategy == 'cdc' -%}
-        {%- do dbt_delta._plan_cdc(batch, target, settings) -%}
-    {%- else -%}
-        {%- do dbt_delta._plan_strategy(batch, target, settings) -%}
-    {%- endif -%}
-    {%- if settings.scd_type == 2 -%}
-        {%- do dbt_delta._plan_times(batch, target, settings) -%}
-        {%- do dbt_delta._settle_current(batch, target, settings) -%}
-        {%- do dbt_delta._check_snapshot_contract(batch, settings) -%}
-    {%- endif -%}
-    {%- do dbt_delta._plan_snapshot_columns(batch, target, settings, layout) -%}
-    {{- return(batch) -}}
+    }) -}}
 {%- endmacro %}
 
 {% macro _refuse_reserved(source_columns, settings) -%}
@@ -62,16 +77,15 @@
 {%- endmacro %}
 
 {# An instant is one as soon as source or table say so: the other's days become instants beside it. #}
-{% macro _snapshot_keys(sql, source_columns, target, settings) -%}
+{% macro _snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set keys = [] -%}
     {%- for text in settings['keys'] -%}
         {%- set key = dbt_delta._column_or_expression(source_columns, text) -%}
-        {%- set stored = dbt_delta._column(target.columns, key.name) if target and key.name else none -%}
-        {%- do key.update({
-            'type': 'timestamp' if stored is not none and stored.type == 'timestamp'
-                else key.type or dbt_delta._type_of(key.text, sql),
-        }) -%}
-        {%- do keys.append(key) -%}
+        {%- set stored = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
+        {%- do keys.append(dict(
+            key, type='timestamp' if stored is not none and stored.type == 'timestamp'
+                else key.type or dbt_delta._type_of(key.text, sql)
+        )) -%}
     {%- endfor -%}
     {{- return(keys) -}}
 {%- endmacro %}
@@ -81,29 +95,23 @@
     {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
-{# What says that a row changed, and when: {updated, row_changed, scd_id}. #}
-{% macro _plan_strategy(batch, target, settings) -%}
-    {%- set columns = batch.source_columns -%}
-    {%- if settings.strategy == 'timestamp' -%}
-        {%- do batch.update({'updated': dbt_delta._column_or_expression(columns, settings.updated_at)}) -%}
-    {%- elif settings.strategy == 'check' -%}
-        {%- do batch.update({
-            'updated': dbt_delta._column_or_expression(columns, settings.updated_at)
-                if settings.updated_at else {'text': '__dbt_now', 'type': 'timestamp'},
-            'row_changed': dbt_delta._any_differs(
-                dbt_delta._checked_columns(columns, settings), [] if target is none else target.columns
-            ),
-        }) -%}
-    {%- else -%}
-        {%- set custom = strategy_dispatch(settings.strategy)(
-            model, 'snapshotted_data', 'source_data', model['config'], target is not none
-        ) -%}
-        {%- do batch.update({
-            'updated': dbt_delta._column_or_expression(columns, custom.updated_at),
-            'row_changed': custom.row_changed,
-            'scd_id': custom.scd_id,
-        }) -%}
-    {%- endif -%}
+{# What a strategy says: {updated, row_changed, scd_id, sequence, sequence_types, times}; see _snapshot_batch. #}
+{% macro _snapshot_strategy(columns, table, settings) -%}
+    {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._cdc_strategy(columns, table, settings)) -}}{%- endif -%}
+    {%- set custom = none if settings.strategy in ('timestamp', 'check') else strategy_dispatch(settings.strategy)(
+        model, 'snapshotted_data', 'source_data', model['config'], table is not none
+    ) -%}
+    {%- set updated_at = settings.updated_at if custom is none else custom.updated_at -%}
+    {{- return({
+        'updated': dbt_delta._column_or_expression(columns, updated_at) if updated_at or settings.strategy != 'check'
+            else {'text': '__dbt_now', 'type': 'timestamp'},
+        'row_changed': custom.row_changed if custom is not none
+            else dbt_delta._any_differs(
+                dbt_delta._checked_columns(columns, settings), [] if table is none else table.columns
+            ) if settings.strategy == 'check' else none,
+        'scd_id': custom.scd_id if custom is not none else none,
+        'sequence': [], 'sequence_types': [], 'times': [],
+    }) -}}
 {%- endmacro %}
 
 {% macro _checked_columns(columns, settings) -%}
@@ -146,12 +154,18 @@
     {{- return('not (' ~ same | join(' and ') ~ ')') -}}
 {%- endmacro %}
 
-{# The type of dbt_valid_from and dbt_valid_to, which must be one that the run's own time fits in. #}
-{% macro _plan_times(batch, target, settings) -%}
-    {%- set type = batch.updated.type or dbt_delta._type_of(batch.updated.text, batch.sql) -%}
+{#
+    The types of the source's time, of dbt_valid_from and dbt_valid_to, which must be one that the run's own time
+    fits in, and of dbt_updated_at: {type, time, updated_type}. The latest state has none of the last two.
+#}
+{% macro _snapshot_times(updated, sql, table, settings) -%}
+    {%- if settings.scd_type == 1 -%}
+        {{- return({'type': updated.type, 'time': none, 'updated_type': none}) -}}
+    {%- endif -%}
+    {%- set type = updated.type or dbt_delta._type_of(updated.text, sql) -%}
     {%- set closes = settings.hard_deletes != 'ignore' and settings.strategy != 'cdc' -%}
-    {%- if target is not none -%}
-        {%- set time = dbt_delta._column(target.columns, settings.from).type -%}
+    {%- if table is not none -%}
+        {%- set time = dbt_delta._column(table.columns, settings.from).type -%}
     {%- else -%}
         {#- Of a day nobody knows at which hour of it a row went away. -#}
         {%- set time = 'timestamp' if type == 'date' and closes else type -%}
@@ -163,7 +177,7 @@
             ~ 'timestamp or date.'
         ) -%}
     {%- endif -%}
-    {%- set updated_type = type if target is none else dbt_delta._column(target.columns, settings.updated).type -%}
+    {%- set updated_type = type if table is none else dbt_delta._column(table.columns, settings.updated).type -%}
     {%- if type in ('timestamp', 'timestamp_ntz') and 'date' in (time, updated_type) -%}
         {%- do dbt_delta._refuse(
             (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ type ~ ', and '
@@ -171,65 +185,66 @@
             ~ 'Cast it to date.'
         ) if settings.strategy != 'check' -%}
     {%- endif -%}
-    {%- do batch.update({
-        'time': time, 'updated_type': updated_type, 'updated': dict(batch.updated, type=type),
-    }) -%}
-    {%- if settings.strategy == 'timestamp' -%}
-        {%- set own = 'source_data.__dbt_updated_at' -%}
-        {%- do batch.update({
-            'row_changed': 'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
-                ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), time, updated_type) ~ ') < '
-                ~ (dbt_delta._as_time(own, type, updated_type) if type in ('date', 'timestamp_ntz') else own),
-        }) -%}
-    {%- endif -%}
+    {{- return({'type': type, 'time': time, 'updated_type': updated_type}) -}}
+{%- endmacro %}
+
+{# Whether the time of the source's row is newer than that of the key's open row (strategy timestamp). #}
+{% macro _is_newer_time(times, settings) -%}
+    {%- set own = 'source_data.__dbt_updated_at' -%}
+    {{- return(
+        'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
+        ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), times.time, times.updated_type)
+        ~ ') < ' ~ (
+            dbt_delta._as_time(own, times.type, times.updated_type) if times.type in ('date', 'timestamp_ntz') else own
+        )
+    ) -}}
 {%- endmacro %}
 
 {# An enforced contract speaks of the source's columns, and of dbt's own where it names them. #}
-{% macro _check_snapshot_contract(batch, settings) -%}
-    {%- set columns, selected = batch.source_columns | list, ['*'] -%}
+{% macro _check_snapshot_contract(source_columns, sql, times, settings) -%}
+    {%- set columns, selected = source_columns | list, ['*'] -%}
     {%- for name, type in (
-        (settings.id, 'string'), (settings.updated, batch.updated_type), (settings.from, batch.time),
-        (settings.to, batch.time), (settings.deleted, batch.deleted_type or 'string'),
+        (settings.id, 'string'), (settings.updated, times.updated_type), (settings.from, times.time),
+        (settings.to, times.time), (settings.deleted, 'string'),
     ) if dbt_delta._column(model.columns.values(), name) is not none -%}
         {%- do columns.append({'name': name, 'type': type}) -%}
         {%- do selected.append('cast(null as ' ~ type ~ ') as ' ~ dbt_delta._quoted(name)) -%}
     {%- endfor -%}
     {%- do dbt_delta._check_contract(
-        columns, 'select ' ~ selected | join(', ') ~ ' from (\n' ~ batch.sql ~ ')'
+        columns, 'select ' ~ selected | join(', ') ~ ' from (\n' ~ sql ~ ')'
     ) -%}
 {%- endmacro %}
 
-{# Which columns the table has, from what they come, and which it lacks. #}
-{% macro _plan_snapshot_columns(batch, target, settings, layout) -%}
+{# How the table's schema changes: as incremental models with append_new_columns, and by dbt_is_deleted. #}
+{% macro _snapshot_changes(source_columns, table, settings, layout) -%}
+    {%- if table is none -%}{{- return([]) -}}{%- endif -%}
+    {%- set changes = dbt_delta._schema_changes(
+        source_columns, table, {'on_schema_change': 'append_new_columns'}, layout
+    ) -%}
+    {%- set adds = settings.hard_deletes == 'new_record' and dbt_delta._column(table.columns, settings.deleted) is none -%}
+    {{- return(changes + ([{'kind': 'add', 'path': [settings.deleted], 'type': 'string'}] if adds else [])) -}}
+{%- endmacro %}
+
+{# The columns that the table has in the end but for dbt's own, and from what they come; see _snapshot_batch. #}
+{% macro _snapshot_columns(source_columns, table, settings) -%}
     {%- set own = [settings.deleted] if settings.scd_type == 1
         else [settings.id, settings.updated, settings.from, settings.to, settings.deleted] -%}
     {%- set own = own | map('lower') | list -%}
-    {%- set after = batch.source_columns -%}
-    {%- if target is not none -%}
-        {%- set mode = {'on_schema_change': 'append_new_columns'} -%}
-        {%- do batch.update({
-            'changes': dbt_delta._schema_changes(batch.source_columns, target, mode, layout),
-        }) -%}
-        {%- set after = dbt_delta._columns_after(batch.source_columns, target.columns, 'append_new_columns') -%}
-        {%- set deleted = dbt_delta._column(target.columns, settings.deleted) -%}
-        {%- if deleted is not none -%}
-            {%- do batch.update({'deleted_type': deleted.type, 'has_deletions': true}) -%}
-        {%- elif batch.deleted_type is not none -%}
-            {%- do batch.changes.append({'kind': 'add', 'path': [settings.deleted], 'type': 'string'}) -%}
-        {%- endif -%}
-    {%- endif -%}
+    {%- set after = source_columns if table is none
+        else dbt_delta._columns_after(source_columns, table.columns, 'append_new_columns') -%}
     {%- set columns = [] -%}
     {%- for column in after if column.name | lower not in own -%}
-        {%- set source = dbt_delta._column(batch.source_columns, column.name) -%}
+        {%- set source = dbt_delta._column(source_columns, column.name) -%}
         {%- do dbt_delta._refuse_other_type(source, column) -%}
         {%- do columns.append({
             'name': column.name,
+            'held': '__dbt_c' ~ loop.index,
             'type': 'string' if column.type == 'void' else column.type,
             'source': source.name if source else none,
             'source_type': source.type if source else none,
         }) -%}
     {%- endfor -%}
-    {%- do batch.update({'columns': columns}) -%}
+    {{- return(columns) -}}
 {%- endmacro %}
 
 {# A history has one type per column: another one is stored if its values can be the same. #}

@@ -2,29 +2,25 @@
     Strategy cdc: the source is a feed of changes, several of one key in any order, and some of them
     say that the key is gone. The order is that of cdc_sequence_by.
 #}
-{% macro _plan_cdc(batch, target, settings) -%}
+{% macro _cdc_strategy(source_columns, table, settings) -%}
     {%- set sequence, types = [], [] -%}
     {%- for name in settings.sequence -%}
-        {%- set column = dbt_delta._column(batch.source_columns, name) -%}
+        {%- set column = dbt_delta._column(source_columns, name) -%}
         {%- if column is none -%}
             {%- do dbt_delta._refuse(
                 "cdc_sequence_by names '" ~ name ~ "', which the source does not give. Its columns are "
-                ~ batch.source_columns | map(attribute='name') | join(', ') ~ '.'
+                ~ source_columns | map(attribute='name') | join(', ') ~ '.'
             ) -%}
         {%- endif -%}
-        {%- set stored = dbt_delta._column(target.columns, column.name) if target else none -%}
+        {%- set stored = dbt_delta._column(table.columns, column.name) if table else none -%}
         {%- do sequence.append(dbt_delta._quoted(column.name)) -%}
         {%- do types.append('timestamp' if stored is not none and stored.type == 'timestamp' else column.type) -%}
     {%- endfor -%}
-    {%- set time = dbt_delta._column_or_expression(
-        batch.source_columns, settings.valid_from or settings.sequence[0]
-    ) -%}
-    {%- do batch.update({
-        'sequence': sequence,
-        'sequence_types': types,
-        'updated': time,
+    {%- set time = dbt_delta._column_or_expression(source_columns, settings.valid_from or settings.sequence[0]) -%}
+    {{- return({
+        'updated': time, 'row_changed': none, 'scd_id': none, 'sequence': sequence, 'sequence_types': types,
         'times': sequence if time.text == sequence[0] else sequence + [time.text],
-    }) -%}
+    }) -}}
 {%- endmacro %}
 
 {% macro _sequence_columns(batch) -%}
@@ -42,7 +38,7 @@
 {%- endmacro %}
 
 {# The changes without copies of one another; for the latest state the last one of each key only. #}
-{% macro get_cdc_stage_sql(target, batch, settings) -%}
+{% macro get_cdc_stage_sql(table, batch, settings) -%}
 {%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
 {%- set columns, compared, missing = [], [], [] -%}
 {%- for column in batch.source_columns -%}
@@ -93,7 +89,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
     gone from then on. An end comes before the rows of its time, but for that of a row which ended as it
     began: it follows its row.
 #}
-{% macro _cdc_events(target, batch, settings) -%}
+{% macro _cdc_events(table, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set event_keys = dbt_delta._key_names(batch['keys'], 'events') | join(', ') -%}
 {%- set id = dbt_delta._quoted(settings.id) -%}
@@ -101,11 +97,11 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- for column in batch.columns -%}
     {%- do own.append(
         (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
-        ~ ' as __dbt_c' ~ loop.index
+        ~ ' as ' ~ column.held
     ) -%}
     {%- do stored.append(
-        (dbt_delta._quoted(column.name) if target is not none and dbt_delta._column(target.columns, column.name)
-            and dbt_delta._keeps_deletions(settings) else 'cast(null as ' ~ column.type ~ ')') ~ ' as __dbt_c' ~ loop.index
+        (dbt_delta._quoted(column.name) if table is not none and dbt_delta._column(table.columns, column.name)
+            and dbt_delta._keeps_deletions(settings) else 'cast(null as ' ~ column.type ~ ')') ~ ' as ' ~ column.held
     ) -%}
 {%- endfor -%}
 {%- set own_sequence = dbt_delta._sequence_names(batch, 'events') -%}
@@ -120,7 +116,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
         events.__dbt_is_delete and {{ settings.marks_deletions | lower }} as __dbt_is_mark,
         {{ own | join(', ') }}
     from {{ batch.from }} as events
-    {%- if target is not none %}
+    {%- if table is not none %}
     union all
     select
         __dbt_side,
@@ -130,9 +126,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
         __dbt_side = 'end' and __dbt_until > __dbt_at as __dbt_is_before,
         __dbt_is_mark or __dbt_is_flagged as __dbt_is_delete,
         __dbt_is_mark,
-        {%- for column in batch.columns %}
-        __dbt_c{{ loop.index }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        {{ dbt_delta._held(batch) | join(', ') }}
     from (
         select *
         from (
@@ -145,7 +139,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
                 startswith({{ id }}, {{ dbt_delta._literal(dbt_delta._deletion_mark()) }}) as __dbt_is_mark,
                 {{ dbt_delta._is_deletion(batch, settings) }} as __dbt_is_flagged,
                 {{ stored | join(', ') }}
-            from {{ target.name }}
+            from {{ table.name }}
             {%- set bounds = dbt_delta._unaliased_bounds(batch) %}
             {%- if bounds %}
             where {{ bounds | join(' and ') }}
@@ -171,7 +165,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {% macro _cdc_values(batch, settings) -%}
     {%- set values, same = [], [] -%}
     {%- for column in batch.columns -%}
-        {%- set name = '__dbt_c' ~ loop.index -%}
+        {%- set name = column.held -%}
         {%- if dbt_delta._keeps_deletions(settings) and dbt_delta._quoted(column.name) not in batch.sequence -%}
             {%- do values.append(
                 'if(__dbt_is_delete and __dbt_last is not null, __dbt_last.' ~ name ~ ', ' ~ name ~ ') as ' ~ name
@@ -189,7 +183,7 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
     }) -}}
 {%- endmacro %}
 
-{% macro get_cdc_operations_sql(target, batch, settings) -%}
+{% macro get_cdc_operations_sql(table, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set sequence = dbt_delta._sequence_names(batch) -%}
 {%- set order = '__dbt_at, not __dbt_is_before, ' ~ dbt_delta._sequence_names(batch)
@@ -198,15 +192,14 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- set keeps_deletes = dbt_delta._keeps_deletions(settings) -%}
 {%- set has_own_time = batch.times | length > batch.sequence | length -%}
 {%- set held = dbt_delta._cdc_values(batch, settings) -%}
-{%- set columns, times = [], [] -%}
-{%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor -%}
+{%- set times = [] -%}
 {%- for type in batch.sequence_types -%}
     {%- do times.append({'text': '__dbt_sequence_' ~ loop.index, 'type': type}) -%}
 {%- endfor -%}
 {%- if has_own_time -%}{%- do times.append({'text': '__dbt_at', 'type': batch.time}) -%}{%- endif -%}
 {%- set id = dbt_delta._scd_id(batch, times) -%}
 with events as (
-{{ dbt_delta._cdc_events(target, batch, settings) }}
+{{ dbt_delta._cdc_events(table, batch, settings) }}
 ),
 
 {#- A change that the table has already follows its row. -#}
@@ -237,7 +230,7 @@ placed as (
         {%- endif %}
         if(__dbt_is_mark, __dbt_at, lead(__dbt_at) {{ in_order }}) as __dbt_next
         {%- if keeps_deletes %},
-        last_value(if(__dbt_is_delete, null, struct({{ columns | join(', ') }}))) ignore nulls over (
+        last_value(if(__dbt_is_delete, null, struct({{ dbt_delta._held(batch) | join(', ') }}))) ignore nulls over (
             partition by {{ keys }}, __dbt_side = 'end' order by {{ order }}
             rows between unbounded preceding and 1 preceding
         ) as __dbt_last
@@ -325,7 +318,7 @@ from (
     {%- for column in batch.columns -%}
         {%- do columns.append(
             (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
-            ~ ' as __dbt_c' ~ loop.index
+            ~ ' as ' ~ column.held
         ) -%}
     {%- endfor -%}
     {{- return(
@@ -335,21 +328,21 @@ from (
     ) -}}
 {%- endmacro %}
 
-{% macro get_latest_state_changes_sql(target, batch, settings) -%}
+{% macro get_latest_state_changes_sql(table, batch, settings) -%}
 select 1
 from {{ dbt_delta._latest_state_source(batch) }} as source
-left join (select *, true as __dbt_is_there from {{ target.name }}) as history
+left join (select *, true as __dbt_is_there from {{ table.name }}) as history
     on {{ dbt_delta._same_state(batch) }}
 where
     (history.__dbt_is_there is null{{ ' and not source.__dbt_is_delete' if settings.hard_deletes != 'new_record' }})
     or (history.__dbt_is_there and {{ dbt_delta._is_newer(batch) }})
 {%- endmacro %}
 
-{% macro get_latest_state_merge_sql(target, batch, settings) -%}
+{% macro get_latest_state_merge_sql(table, batch, settings) -%}
 {%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
 {%- set names, values, updated, ended = [], [], [], [] -%}
 {%- for column in batch.columns -%}
-    {%- set name, value = dbt_delta._quoted(column.name), 'source.__dbt_c' ~ loop.index -%}
+    {%- set name, value = dbt_delta._quoted(column.name), 'source.' ~ column.held -%}
     {%- do names.append(name) -%}
     {%- do values.append(value) -%}
     {%- do updated.append(name ~ ' = ' ~ value) -%}
@@ -363,8 +356,8 @@ where
     {%- do updated.append(name ~ ' = ' ~ flag) -%}
     {%- do ended.append(name ~ ' = ' ~ flag) -%}
 {%- endif -%}
-merge into {{ target.name }} as history
-using {{ dbt_delta._marked_state(target, batch) }} as source
+merge into {{ table.name }} as history
+using {{ dbt_delta._marked_state(table, batch) }} as source
 on
     {{ dbt_delta._same_state(batch) }}
     and source.__dbt_matchable
@@ -378,13 +371,13 @@ when not matched{{ ' and not source.__dbt_is_delete' if not keeps_deletes }} the
 {%- endmacro %}
 
 {# See _marker.sql: of a NULL key the source must say whether the table has it. #}
-{% macro _marked_state(target, batch) -%}
+{% macro _marked_state(table, batch) -%}
     {%- set keys = dbt_delta._key_names(batch['keys']) -%}
     {{- return(
         '(\n    select events.*, not ' ~ dbt_delta._any_null(batch['keys'], 'events')
         ~ ' or found.__dbt_is_there is not null as __dbt_matchable\n    from '
         ~ dbt_delta._latest_state_source(batch) ~ ' as events\n    left join (\n        select distinct '
-        ~ dbt_delta._key_columns(batch['keys']) ~ ', true as __dbt_is_there from ' ~ target.name
+        ~ dbt_delta._key_columns(batch['keys']) ~ ', true as __dbt_is_there from ' ~ table.name
         ~ '\n    ) as found\n        on ' ~ dbt_delta._any_null(batch['keys'], 'events') ~ ' and '
         ~ dbt_delta._same_snapshot_keys(batch['keys'], 'events', 'found') ~ '\n)'
     ) -}}

@@ -2,12 +2,10 @@
     Changes that are older than the row that is open: each ends the row in which it falls, and holds
     until that row's end, or until the next row where none was valid.
 #}
-{% macro _late_operations(target, batch, settings) -%}
+{% macro _late_operations(table, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'late') | join(', ') -%}
 {%- set bounds = dbt_delta._unaliased_bounds(batch) -%}
 {%- set own = dbt_delta._as_time('late.__dbt_updated_at', batch.updated.type, batch.time) -%}
-{%- set columns = [] -%}
-{%- for column in batch.columns -%}{%- do columns.append('late.__dbt_c' ~ loop.index) -%}{%- endfor -%}
 places as (
     select
         {{ keys }},
@@ -22,7 +20,7 @@ places as (
             {{ dbt_delta._quoted(settings.from) }} as __dbt_from,
             {{ dbt_delta._quoted(settings.to) }} as __dbt_to,
             {{ dbt_delta._quoted(settings.id) }} as __dbt_id
-        from {{ target.name }}
+        from {{ table.name }}
         {%- if bounds %}
         where {{ bounds | join(' and ') }}
         {%- endif %}
@@ -42,7 +40,7 @@ late_operations as (
         {{ dbt_delta._scd_id(batch, [{'text': own, 'type': batch.time}], alias='late') }} as __dbt_id,
         {{ dbt_delta._as_time('late.__dbt_updated_at', batch.updated.type, batch.updated_type) }} as __dbt_updated,
         false as __dbt_deleted,
-        {{ columns | join(', ') }}
+        {{ dbt_delta._held(batch, 'late') | join(', ') }}
     from {{ batch.from }} as late
     inner join places
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'places', 'late') }}

@@ -4,16 +4,16 @@
 #}
 
 {# How many rows end where only open rows do, without a look at what follows them. #}
-{% macro _ends_ahead(target, batch, settings) -%}
-    {{- return('0' if target is none or settings.scd_type == 1
-        else '(select count(*) from ' ~ target.name ~ ' where ' ~ dbt_delta._is_ahead(target, batch, settings) ~ ')') -}}
+{% macro _ends_ahead(table, batch, settings) -%}
+    {{- return('0' if table is none or settings.scd_type == 1
+        else '(select count(*) from ' ~ table.name ~ ' where ' ~ dbt_delta._is_ahead(table, batch, settings) ~ ')') -}}
 {%- endmacro %}
 
 {#
     Rows end ahead of time when the next one begins then, or as they begin, when a key went away whose last
     change is ahead. A feed may say so of a deletion; where deletions are remembered, it is the next row.
 #}
-{% macro _is_ahead(target, batch, settings) -%}
+{% macro _is_ahead(table, batch, settings) -%}
     {%- set from, to = dbt_delta._quoted(settings.from), dbt_delta._quoted(settings.to) -%}
     {%- set conditions = [to ~ ' is not null', 'not ' ~ dbt_delta._is_open(batch, settings)] -%}
     {%- if batch.time in ('timestamp', 'timestamp_ntz', 'date') -%}
@@ -26,23 +26,23 @@
             ) -%}
         {%- endif -%}
     {%- else -%}
-        {%- do conditions.append(to ~ ' > (select max(' ~ from ~ ') from ' ~ target.name ~ ')') -%}
+        {%- do conditions.append(to ~ ' > (select max(' ~ from ~ ') from ' ~ table.name ~ ')') -%}
     {%- endif -%}
     {{- return(conditions | join(' and ')) -}}
 {%- endmacro %}
 
 {# Refuses the run if nothing follows such a row. #}
-{% macro _check_open_ends(target, batch, settings) -%}
-    {%- set rows = run_query(dbt_delta.get_open_ends_sql(target, batch, settings)).rows -%}
+{% macro _check_open_ends(table, batch, settings) -%}
+    {%- set rows = run_query(dbt_delta.get_open_ends_sql(table, batch, settings)).rows -%}
     {%- if rows | length == 0 -%}{{- return(none) -}}{%- endif -%}
     {%- set end = rows[0]['ends_at'] ~ (' UTC' if batch.time == 'timestamp' else '') -%}
     {%- set to = dbt_delta._quoted(settings.to) -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._refuse(
-        rows[0]['ended'] | int ~ ' rows of ' ~ target.name ~ ' end at ' ~ end ~ ' and nothing follows them. They were open '
+        rows[0]['ended'] | int ~ ' rows of ' ~ table.name ~ ' end at ' ~ end ~ ' and nothing follows them. They were open '
         ~ 'when that was dbt_valid_to_current; it is ' ~ (settings.current or 'not set') ~ ' in this run, by which they '
         ~ 'would count as ended. Nothing was written. Set dbt_valid_to_current to that time again, with its time zone, or '
-        ~ 'open them: update ' ~ target.name ~ ' set ' ~ to ~ ' = ' ~ dbt_delta._current(batch, settings) ~ ' where '
+        ~ 'open them: update ' ~ table.name ~ ' set ' ~ to ~ ' = ' ~ dbt_delta._current(batch, settings) ~ ' where '
         ~ to ~ ' = ' ~ dbt_delta._end_literal(rows[0], batch) ~ (
             '. If they are deletions of a feed, cdc_deletions: forget takes them as such.'
             if settings.strategy == 'cdc' and settings.deletions != 'forget' else ''
@@ -56,7 +56,7 @@
 {%- endmacro %}
 
 {# The end that most such rows have, with how many. #}
-{% macro get_open_ends_sql(target, batch, settings) -%}
+{% macro get_open_ends_sql(table, batch, settings) -%}
 {%- set to = dbt_delta._quoted(settings.to) -%}
 select
     {{ dbt_delta._id_text('__dbt_to', batch.time) }} as ends_at,
@@ -64,12 +64,12 @@ select
     cast(count(*) as string) as ended
 from (
     select {{ dbt_delta._key_columns(batch['keys']) }}, {{ to }} as __dbt_to
-    from {{ target.name }}
-    where {{ dbt_delta._is_ahead(target, batch, settings) }}
+    from {{ table.name }}
+    where {{ dbt_delta._is_ahead(table, batch, settings) }}
 ) as ended
 left anti join (
     select {{ dbt_delta._key_columns(batch['keys']) }}, {{ dbt_delta._quoted(settings.from) }} as __dbt_from
-    from {{ target.name }}
+    from {{ table.name }}
 ) as following
     on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'ended', 'following') }}
     and ended.__dbt_to = following.__dbt_from

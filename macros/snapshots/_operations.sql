@@ -1,20 +1,18 @@
 {#
     What a run does to the history: of each change 'update', which ends a row, and 'insert'. Columns:
     __dbt_operation, the keys, __dbt_found_id of the row to end, __dbt_to its new dbt_valid_to; or
-    __dbt_at, __dbt_to, __dbt_id, __dbt_updated, __dbt_deleted and __dbt_c1 .. of the row to insert.
-    Their names are no column's of the table, whose key may be an expression.
+    __dbt_at, __dbt_to, __dbt_id, __dbt_updated, __dbt_deleted and what columns are `held` as,
+    of the row to insert. Their names are no column's of the table, whose key may be an expression.
 #}
-{% macro get_snapshot_operations_sql(target, batch, settings) -%}
+{% macro get_snapshot_operations_sql(table, batch, settings) -%}
     {{- return(
-        dbt_delta.get_cdc_operations_sql(target, batch, settings) if settings.strategy == 'cdc'
-        else dbt_delta.get_change_operations_sql(target, batch, settings)
+        dbt_delta.get_cdc_operations_sql(table, batch, settings) if settings.strategy == 'cdc'
+        else dbt_delta.get_change_operations_sql(table, batch, settings)
     ) -}}
 {%- endmacro %}
 
-{% macro get_change_operations_sql(target, batch, settings) -%}
+{% macro get_change_operations_sql(table, batch, settings) -%}
 {%- set keeps_deletes = settings.hard_deletes == 'new_record' -%}
-{%- set columns = [] -%}
-{%- for column in batch.columns -%}{%- do columns.append('__dbt_c' ~ loop.index) -%}{%- endfor -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 {%- set id = '__dbt_scd_id' if batch.scd_id
     else dbt_delta._scd_id(batch, [{'text': '__dbt_at', 'type': batch.time}], is_doubled='__dbt_at <= __dbt_last') -%}
@@ -29,14 +27,14 @@ with changes as (
         {{ dbt_delta._change_time(batch) }} as __dbt_at
     from {{ batch.from }} as source_data
     {%- if batch.has_ended_keys %}
-    left join {{ dbt_delta._ended_rows(target, batch, settings) }} as ended
+    left join {{ dbt_delta._ended_rows(table, batch, settings) }} as ended
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'ended') }}
     {%- endif %}
     where not source_data.__dbt_is_late
 )
 {%- if settings.late == 'insert' %},
 
-{{ dbt_delta._late_operations(target, batch, settings) }}
+{{ dbt_delta._late_operations(table, batch, settings) }}
 {%- endif %}
 
 select
@@ -52,7 +50,7 @@ select
         {{ dbt_delta._as_time('__dbt_at', batch.time, batch.updated_type) }}
     ) as __dbt_updated,
     not __dbt_is_present as __dbt_deleted,
-    {{ columns | join(', ') }}
+    {{ dbt_delta._held(batch) | join(', ') }}
 from changes
 lateral view explode(array('update', 'insert')) as __dbt_operation
 where
@@ -110,6 +108,13 @@ case
         end
 {%- endmacro %}
 
+{# The values of the table's columns, by the names that they have until they are written. #}
+{% macro _held(batch, alias=none) -%}
+    {%- set names = [] -%}
+    {%- for column in batch.columns -%}{%- do names.append((alias ~ '.' if alias else '') ~ column.held) -%}{%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
 {# When the key's open row began, or when its last row ended. #}
 {% macro _last_time(batch) -%}
     {{- return(
@@ -130,21 +135,21 @@ case
 {%- endmacro %}
 
 {# Whether a key without open row has been there before: then its last row says when it ended. #}
-{% macro _find_ended_keys(target, batch, settings, new_keys) -%}
-    {%- if not new_keys or target is none or settings.strategy == 'cdc' -%}{{- return(false) -}}{%- endif -%}
+{% macro _find_ended_keys(table, batch, settings, new_keys) -%}
+    {%- if not new_keys or table is none or settings.strategy == 'cdc' -%}{{- return(false) -}}{%- endif -%}
     {{- return(run_query(
-        'select 1 from ' ~ dbt_delta._ended_rows(target, batch, settings) ~ ' as ended limit 1'
+        'select 1 from ' ~ dbt_delta._ended_rows(table, batch, settings) ~ ' as ended limit 1'
     ).rows | length > 0) -}}
 {%- endmacro %}
 
-{% macro _ended_rows(target, batch, settings) -%}
+{% macro _ended_rows(table, batch, settings) -%}
 {%- set ended = ['not ' ~ dbt_delta._is_open(batch, settings)] + dbt_delta._unaliased_bounds(batch) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'known') | join(', ') -%}
 (
     select {{ keys }}, max(known.__dbt_to) as __dbt_ended, cast(count(*) as string) as __dbt_count
     from (
         select {{ dbt_delta._key_columns(batch['keys']) }}, {{ dbt_delta._quoted(settings.to) }} as __dbt_to
-        from {{ target.name }}
+        from {{ table.name }}
         where {{ ended | join(' and ') }}
     ) as known
     left semi join (select * from {{ batch.from }} where not __dbt_is_known) as fresh

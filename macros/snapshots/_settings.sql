@@ -1,14 +1,21 @@
-{# The snapshot's configuration, read once and checked before anything runs. #}
+{#
+    The snapshot's configuration, read once and checked before anything runs: {strategy, keys, updated_at,
+    check_cols, hard_deletes, current, null_keys, late, sequence, delete_when, valid_from, scd_type, deletions} as
+    configured; {from, to, id, updated, deleted}, what dbt's own columns are called; marks_deletions, whether a
+    deletion of a feed is kept as a row that ends as it begins; ends_rows, whether keys that are gone end.
+#}
 {% macro _snapshot_settings() -%}
     {%- do dbt_delta._validate_platform() -%}
     {%- set meta = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-    {%- set key = config.get('unique_key') -%}
+    {%- set key, hard_deletes = config.get('unique_key'), adapter.get_hard_deletes_behavior(config) -%}
+    {%- set delete_when, deletions = config.get('cdc_delete_when'), config.get('cdc_deletions', 'remember') -%}
+    {#- With --empty the source is empty by order, not because all was deleted. -#}
     {%- set settings = {
         'strategy': config.get('strategy'),
         'keys': [key] if key is string else key,
         'updated_at': config.get('updated_at'),
         'check_cols': config.get('check_cols'),
-        'hard_deletes': adapter.get_hard_deletes_behavior(config),
+        'hard_deletes': hard_deletes,
         'current': config.get('dbt_valid_to_current'),
         'from': meta.dbt_valid_from,
         'to': meta.dbt_valid_to,
@@ -18,18 +25,14 @@
         'null_keys': config.get('null_keys', 'match'),
         'late': config.get('scd2_late', 'ignore'),
         'sequence': dbt_delta._names(config.get('cdc_sequence_by')),
-        'delete_when': config.get('cdc_delete_when'),
+        'delete_when': delete_when,
         'valid_from': config.get('cdc_valid_from'),
         'scd_type': config.get('cdc_scd_type', 2) | int,
-        'deletions': config.get('cdc_deletions', 'remember'),
+        'deletions': deletions,
+        'marks_deletions': delete_when is not none and hard_deletes != 'new_record' and deletions == 'remember',
+        'ends_rows': hard_deletes != 'ignore' and not flags.EMPTY,
     } -%}
-    {%- do settings.update({
-        'marks_deletions': settings.delete_when is not none
-            and settings.hard_deletes != 'new_record' and settings.deletions == 'remember',
-    }) -%}
     {%- do dbt_delta._validate_snapshot(settings) -%}
-    {#- With --empty the source is empty by order, not because all was deleted. -#}
-    {%- do settings.update({'ends_rows': settings.hard_deletes != 'ignore' and not flags.EMPTY}) -%}
     {{- return(settings) -}}
 {%- endmacro %}
 
@@ -73,7 +76,7 @@
     The table that holds the history, as _existing gives it, with its name and the type of its
     dbt_is_deleted (none without); none before the first build. Refuses what is no history.
 #}
-{% macro _snapshot_target(existing, settings) -%}
+{% macro _snapshot_table(existing, settings) -%}
     {%- if existing is none -%}{{- return(none) -}}{%- endif -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
     {%- if existing.type == 'view' or existing.provider != 'delta' -%}

@@ -1,17 +1,18 @@
 {#
     Evaluates the source once, next to the rows that are open, and keeps what may change the
-    history, with what is wrong with it; then looks at that. Refuses before anything is written.
+    history, with what is wrong with it; then looks at that. Refuses before anything is written. Gives the batch with
+    {rows, bounds, has_ended_keys}: how many are staged, bounds of their keys, whether some have ended rows only.
 #}
-{% macro _stage_snapshot(target, batch, settings) -%}
+{% macro _stage_snapshot(table, batch, settings) -%}
     {%- do dbt_delta._drop_leftovers(this) -%}
-    {%- set select = dbt_delta.get_cdc_stage_sql(target, batch, settings) if settings.strategy == 'cdc'
-        else dbt_delta.get_snapshot_stage_sql(target, batch, settings) -%}
+    {%- set select = dbt_delta.get_cdc_stage_sql(table, batch, settings) if settings.strategy == 'cdc'
+        else dbt_delta.get_snapshot_stage_sql(table, batch, settings) -%}
     {%- do run_query(dbt_delta.get_create_staging_sql(batch.from, select)) -%}
     {%- set bounded, types = [], [] -%}
     {%- for key in batch['keys'] -%}
-        {%- set column = dbt_delta._column(target.columns, key.name) if target and key.name else none -%}
+        {%- set column = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
         {%- if column is not none and dbt_delta._is_bounded(column) -%}
-            {%- do bounded.append(dbt_delta._bounded_key(target, column, '__dbt_key_' ~ loop.index)) -%}
+            {%- do bounded.append(dbt_delta._bounded_key(table, column, '__dbt_key_' ~ loop.index)) -%}
             {#- Keys that are gone come from the table, and may be too great for the source's type. -#}
             {%- do types.append({
                 'name': column.name,
@@ -19,16 +20,15 @@
             }) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set found = run_query(dbt_delta.get_snapshot_check_sql(target, batch, settings, bounded)).rows[0] -%}
-    {%- do batch.update({
-        'rows': found['row_count'] | int,
-        'bounds': dbt_delta._found_bounds(bounded, found, types),
-    }) -%}
-    {%- do dbt_delta._check_snapshot(target, batch, settings, found) -%}
-    {%- do dbt_delta._check_open_ends(target, batch, settings) if found['ends_ahead'] | int > 0 -%}
-    {%- do batch.update({
-        'has_ended_keys': dbt_delta._find_ended_keys(target, batch, settings, found['new_keys'] | int),
-    }) -%}
+    {%- set found = run_query(dbt_delta.get_snapshot_check_sql(table, batch, settings, bounded)).rows[0] -%}
+    {%- set batch = dict(
+        batch, rows=found['row_count'] | int, bounds=dbt_delta._found_bounds(bounded, found, types)
+    ) -%}
+    {%- do dbt_delta._check_snapshot(table, batch, settings, found) -%}
+    {%- do dbt_delta._check_open_ends(table, batch, settings) if found['ends_ahead'] | int > 0 -%}
+    {{- return(dict(
+        batch, has_ended_keys=dbt_delta._find_ended_keys(table, batch, settings, found['new_keys'] | int)
+    )) -}}
 {%- endmacro %}
 
 {# Keys as columns of their own, by an alias of what they are read from. #}
@@ -69,10 +69,10 @@
 {%- endmacro %}
 
 {# Rows of the history by which the source is judged: those that are open. #}
-{% macro _open_rows(target, batch, settings) -%}
+{% macro _open_rows(table, batch, settings) -%}
 (
     select *, {{ dbt_delta._key_columns(batch['keys']) }}, true as __dbt_is_open
-    from {{ target.name }}
+    from {{ table.name }}
     where {{ dbt_delta._is_open(batch, settings) }}
 )
 {%- endmacro %}
@@ -125,24 +125,24 @@
 {%- endmacro %}
 
 {#
-    What may change the history: __dbt_c1 .. are the values of the table's columns, of a key that is
-    gone the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
+    What may change the history, with the values of the table's columns as `held`, of a key that is gone
+    the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
 #}
-{% macro get_snapshot_stage_sql(target, batch, settings) -%}
-{%- set is_outer = target is not none and settings.ends_rows -%}
+{% macro get_snapshot_stage_sql(table, batch, settings) -%}
+{%- set is_outer = table is not none and settings.ends_rows -%}
 {%- set columns = [] -%}
 {%- for column in batch.columns -%}
     {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
         else dbt_delta._value(column, 'source_data') -%}
-    {%- if is_outer and settings.hard_deletes == 'new_record' and dbt_delta._column(target.columns, column.name) -%}
+    {%- if is_outer and settings.hard_deletes == 'new_record' and dbt_delta._column(table.columns, column.name) -%}
         {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.'
             ~ dbt_delta._quoted(column.name) ~ ')' -%}
     {%- endif -%}
-    {%- do columns.append(value ~ ' as __dbt_c' ~ loop.index) -%}
+    {%- do columns.append(value ~ ' as ' ~ column.held) -%}
 {%- endfor -%}
 {%- if batch.scd_id -%}{%- do columns.append('source_data.__dbt_scd_id') -%}{%- endif -%}
 {%- if batch.is_counted -%}{%- do columns.append('source_data.__dbt_rows') -%}{%- endif -%}
-{%- if target is none -%}
+{%- if table is none -%}
 select
     {{ columns | join(',\n    ') }},
     {{ dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') }},
@@ -192,7 +192,7 @@ from (
             else {{ (problems + [dbt_delta._is_change(batch, settings)]) | join(' or ') }}
         end as __dbt_is_change
     from {{ dbt_delta._counted_source_data(batch) }} as source_data
-    {{ 'full' if is_outer else 'left' }} join {{ dbt_delta._open_rows(target, batch, settings) }} as snapshotted_data
+    {{ 'full' if is_outer else 'left' }} join {{ dbt_delta._open_rows(table, batch, settings) }} as snapshotted_data
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
 ) as staged
 where
@@ -205,10 +205,10 @@ where
                 {#- A row that came back begins later than its own time. #}
                 explode(array({{ found_from }}, {{ own_of_known }})) as __dbt_known_at,
                 {{ dbt_delta._key_columns(batch['keys']) }}
-            from {{ target.name }}
+            from {{ table.name }}
         ) as known
         where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'staged') }}
-            and known.__dbt_known_at = {{ own | replace('source_data.', 'staged.') }}
+            and known.__dbt_known_at = {{ dbt_delta._as_time('staged.__dbt_updated_at', batch.updated.type, batch.time) }}
     ))
     {%- endif %}
 {%- endif -%}
@@ -220,7 +220,7 @@ where
     {%- for column in batch.columns -%}
         {%- if column.source -%}
             {%- do columns.append(dict(
-                column, source=column.source if settings.strategy == 'cdc' else '__dbt_c' ~ loop.index
+                column, source=column.source if settings.strategy == 'cdc' else column.held
             )) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -237,7 +237,7 @@ where
     One row about what was staged. Of the cdc strategy several rows may have one key; of any other
     they come from the source twice, or met two open rows.
 #}
-{% macro get_snapshot_check_sql(target, batch, settings, bounded) -%}
+{% macro get_snapshot_check_sql(table, batch, settings, bounded) -%}
 select
     coalesce(sum(__dbt_staged), 0) as row_count,
     count_if(__dbt_duplicates) as duplicate_keys,
@@ -245,13 +245,13 @@ select
     count_if({{ dbt_delta._any_null(batch['keys']) }} and __dbt_are_present) as null_keys,
     count_if(__dbt_without_time) as without_time,
     count_if(not __dbt_are_known) as new_keys,
-    {{ dbt_delta._ends_ahead(target, batch, settings) }} as ends_ahead
+    {{ dbt_delta._ends_ahead(table, batch, settings) }} as ends_ahead
     {{- dbt_delta._bound_values(bounded) }}
 from (
     select
         {{ dbt_delta._key_names(batch['keys']) | join(', ') }},
         count(*) as __dbt_staged,
-        {{ dbt_delta._has_duplicates(target, batch, settings) }} as __dbt_duplicates,
+        {{ dbt_delta._has_duplicates(table, batch, settings) }} as __dbt_duplicates,
         max({{ dbt_delta._without_time(settings) }}) as __dbt_without_time,
         max(__dbt_is_present) as __dbt_are_present,
         max(__dbt_is_known) as __dbt_are_known
@@ -260,11 +260,11 @@ from (
 ) as __dbt_keys
 {%- endmacro %}
 
-{% macro _has_duplicates(target, batch, settings) -%}
+{% macro _has_duplicates(table, batch, settings) -%}
     {{- return(
         'max(__dbt_conflicts)' if settings.strategy == 'cdc'
         else 'max(__dbt_rows) > 1' if batch.is_counted
-        else 'count(*) > 1' if target is none else 'false'
+        else 'count(*) > 1' if table is none else 'false'
     ) -}}
 {%- endmacro %}
 
@@ -286,7 +286,7 @@ having count(*) > 1
     ) -}}
 {%- endmacro %}
 
-{% macro _check_snapshot(target, batch, settings, found) -%}
+{% macro _check_snapshot(table, batch, settings, found) -%}
     {%- set source = 'The source of snapshot ' ~ dbt_delta._named(this) ~ ' has ' -%}
     {%- set staged = 'select * from ' ~ batch.from -%}
     {%- if settings.null_keys == 'error' and found['null_keys'] | int > 0 -%}
@@ -303,7 +303,7 @@ having count(*) > 1
     {%- elif settings.strategy != 'cdc' -%}
         {%- set duplicates = dbt_delta.get_duplicate_keys_sql(batch) -%}
         {%- if found['duplicate_keys'] | int > 0 or (
-            batch.rows > 0 and target is not none and not batch.is_counted
+            batch.rows > 0 and table is not none and not batch.is_counted
             and run_query(duplicates ~ '\nlimit 1').rows | length > 0
         ) -%}
             {%- do dbt_delta._refuse_snapshot(

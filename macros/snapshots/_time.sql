@@ -42,27 +42,26 @@
 
 {#
     Where dbt_valid_to holds instants, dbt_valid_to_current is one, and a text or a day without a zone is another
-    one in another session. The table's open rows decide: it is that of the session or of UTC.
+    one in another session. The table's open rows decide: it is that of the session or of UTC. Gives the settings.
 #}
-{% macro _settle_current(batch, target, settings) -%}
-    {%- if not settings.current or batch.time != 'timestamp' -%}{{- return(none) -}}{%- endif -%}
+{% macro _settled_current(batch, table, settings) -%}
+    {%- if not settings.current or batch.time != 'timestamp' -%}{{- return(settings) -}}{%- endif -%}
     {%- set type = dbt_delta._columns_of('select ' ~ settings.current ~ ' as open_end')[0].type -%}
     {%- set own = 'cast(' ~ settings.current ~ ' as timestamp)' -%}
     {%- set utc = dbt_delta._as_time('(' ~ settings.current ~ ')', 'timestamp_ntz', 'timestamp') -%}
-    {%- set found = {'own': false, 'utc': false} -%}
-    {%- if target is not none -%}
+    {%- set found = [] -%}
+    {%- if table is not none -%}
         {%- set values = run_query(
             'select unix_micros(' ~ own ~ ') as own, unix_micros(' ~ utc ~ ') as utc'
         ).rows[0] -%}
-        {%- if values['own'] == values['utc'] -%}{{- return(none) -}}{%- endif -%}
+        {%- if values['own'] == values['utc'] -%}{{- return(settings) -}}{%- endif -%}
         {%- set ends = dbt_delta._quoted(settings.to) -%}
-        {%- for name in found -%}
-            {%- do found.update({name: run_query(
-                'select 1 from ' ~ target.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
-            ).rows | length > 0}) -%}
+        {%- for name in ('own', 'utc') if run_query(
+            'select 1 from ' ~ table.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
+        ).rows | length > 0 -%}
+            {%- do found.append(name) -%}
         {%- endfor -%}
     {%- endif -%}
-    {%- if not found.own and (found.utc or type in ('date', 'timestamp_ntz')) -%}
-        {%- do settings.update({'current': utc}) -%}
-    {%- endif -%}
+    {%- set is_utc = 'own' not in found and ('utc' in found or type in ('date', 'timestamp_ntz')) -%}
+    {{- return(dict(settings, current=utc) if is_utc else settings) -}}
 {%- endmacro %}

@@ -3,7 +3,7 @@
     the open row of their key: another open row, or none where one was, is the work of another
     run meanwhile, and stops this one.
 #}
-{% macro get_snapshot_merge_sql(target, batch, settings, operations) -%}
+{% macro get_snapshot_merge_sql(table, batch, settings, operations) -%}
 {%- set is_cdc = settings.strategy == 'cdc' -%}
 {%- set to, id = dbt_delta._quoted(settings.to), 'history.' ~ dbt_delta._quoted(settings.id) -%}
 {%- set is_open = dbt_delta._is_open(batch, settings, 'history') -%}
@@ -32,13 +32,13 @@
 {%- if is_cdc and dbt_delta._keeps_deletions(settings) -%}
     {#- A row of a deletion has what its key had last, which an older change may tell later. -#}
     {%- for column in batch.columns -%}
-        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = source.__dbt_c' ~ loop.index) -%}
+        {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = source.' ~ column.held) -%}
     {%- endfor -%}
 {%- endif -%}
 {%- set stop = 'raise_error(' ~ dbt_delta._literal(
-    target.name ~ ' was changed by another run at the same time. Nothing was written. Run the snapshot again.'
+    table.name ~ ' was changed by another run at the same time. Nothing was written. Run the snapshot again.'
 ) ~ ')' -%}
-merge into {{ target.name }} as history
+merge into {{ table.name }} as history
 using {{ operations }} as source
 on
     {{ (on + dbt_delta._bounds(batch, 'history')) | join('\n    and ') }}
@@ -68,7 +68,7 @@ when not matched then
 {# The table's columns, and what the operations call what comes into them. #}
 {% macro _written_columns(batch, settings) -%}
     {%- set written = {} -%}
-    {%- for column in batch.columns -%}{%- do written.update({column.name: '__dbt_c' ~ loop.index}) -%}{%- endfor -%}
+    {%- for column in batch.columns -%}{%- do written.update({column.name: column.held}) -%}{%- endfor -%}
     {%- do written.update({
         settings.id: '__dbt_id', settings.updated: '__dbt_updated', settings.from: '__dbt_at', settings.to: '__dbt_to',
     }) -%}
@@ -79,13 +79,13 @@ when not matched then
 {%- endmacro %}
 
 {# The history as it begins. #}
-{% macro get_first_snapshot_sql(target, batch, settings) -%}
+{% macro get_first_snapshot_sql(table, batch, settings) -%}
 {%- if settings.strategy == 'cdc' -%}
     {{- return(dbt_delta.get_first_cdc_sql(batch, settings)) -}}
 {%- endif -%}
 {%- set columns = [] -%}
 {%- for column in batch.columns -%}
-    {%- do columns.append('source_data.__dbt_c' ~ loop.index ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
+    {%- do columns.append('source_data.' ~ column.held ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
 {%- endfor -%}
 {%- set at = dbt_delta._first_time(batch, settings, batch.time) -%}
 select

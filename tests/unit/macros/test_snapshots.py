@@ -14,7 +14,7 @@ SETTINGS: dict[str, Any] = {
     "marks_deletions": True,
 }  # fmt: skip
 KEY = {"text": "`id`", "name": "id", "label": "id", "type": "int"}
-TARGET = {"name": "`s`.`t`"}
+TABLE = {"name": "`s`.`t`"}
 MACROS: dict[str, Any] = {
     "snapshot_hash_arguments": lambda parts: f"md5({' | '.join(parts)})",
     "this": SimpleNamespace(schema="s", identifier="t"),
@@ -23,7 +23,8 @@ MACROS: dict[str, Any] = {
 
 def batch(**entries: Any) -> dict[str, Any]:
     nothing = {
-        "keys": [KEY], "columns": [{"name": "id"}, {"name": "name"}], "bounds": [],
+        "keys": [KEY], "bounds": [],
+        "columns": [{"name": "id", "held": "__dbt_c1"}, {"name": "name", "held": "__dbt_c2"}],
         "time": "timestamp", "updated_type": "timestamp", "deleted_type": None, "from": "staged",
         "has_deletions": False, "has_ended_keys": False, "scd_id": None,
     }  # fmt: skip
@@ -104,7 +105,7 @@ def test_no_time_depends_on_the_session(macros, type: str, wanted: str, expected
 
 
 def test_the_merge_stops_at_the_work_of_another_run(macros) -> None:
-    sql = inline(macros(**MACROS).get_snapshot_merge_sql(TARGET, batch(), SETTINGS, "`v`"))
+    sql = inline(macros(**MACROS).get_snapshot_merge_sql(TABLE, batch(), SETTINGS, "`v`"))
     assert "on history.`id` <=> source.__dbt_key_1 and (" in sql
     assert "history.`dbt_valid_to` is null" in sql
     assert sql.count("raise_error('`s`.`t` was changed by another run at the same time.") == 2
@@ -118,7 +119,7 @@ def test_the_merge_of_a_feed_sees_the_history_itself(macros) -> None:
     settings = {**SETTINGS, "strategy": "cdc"}
     sql = inline(
         macros(**MACROS).get_snapshot_merge_sql(
-            TARGET, batch(deleted_type="string"), settings, "`v`"
+            TABLE, batch(deleted_type="string"), settings, "`v`"
         )
     )
     assert "raise_error" not in sql
