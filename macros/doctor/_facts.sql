@@ -3,9 +3,9 @@
     long as the session runs any; none looks up a table or writes.
 #}
 {% macro _session_facts() -%}
-    {%- set settings = {} -%}
+    {%- set spark = {} -%}
     {%- for row in run_query('set').rows -%}
-        {%- do settings.update({row['key']: row['value'] | string}) -%}
+        {%- do spark.update({row['key']: row['value'] | string}) -%}
     {%- endfor -%}
     {%- set ansi = run_query('set spark.sql.ansi.enabled').rows[0]['value'] | string | lower -%}
     {#- EXPLAIN gives an error as text: of a path that is not there when Delta's classes fit. -#}
@@ -19,7 +19,7 @@
     ).rows[0] -%}
     {%- set jars = modules.re.findall(
         '(?:^|[/:;,])(delta-(?:core|kernel|spark|storage)[^/:;,*]*[.]jar)',
-        jvm['class_path'] ~ ',' ~ settings.get('spark.jars', '')
+        jvm['class_path'] ~ ',' ~ spark.get('spark.jars', '')
     ) | unique | list -%}
     {%- set version = none -%}
     {%- if jars or jvm['delta_class'] is not none -%}
@@ -28,7 +28,7 @@
         ).rows[0]['version'] | string -%}
     {%- endif -%}
     {{- return({
-        'settings': settings,
+        'settings': spark,
         'ansi': ansi,
         'plan': plan.columns[0].values() | join(' ') | replace('\n', ' '),
         'spark': jvm['spark'].split(' ')[0],

@@ -111,7 +111,9 @@ case
 {# The values of the table's columns, by the names that they have until they are written. #}
 {% macro _held(batch, alias=none) -%}
     {%- set names = [] -%}
-    {%- for column in batch.columns -%}{%- do names.append((alias ~ '.' if alias else '') ~ column.held) -%}{%- endfor -%}
+    {%- for column in batch.columns -%}
+        {%- do names.append((alias ~ '.' if alias else '') ~ column.held) -%}
+    {%- endfor -%}
     {{- return(names) -}}
 {%- endmacro %}
 

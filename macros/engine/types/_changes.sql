@@ -75,3 +75,12 @@
         or dbt_delta._widens(type, column_type)
     ) -}}
 {%- endmacro %}
+
+{# A change of a column as one line. #}
+{% macro _schema_text(change) -%}
+    {%- set name = change.path | join('.') -%}
+    {{- return(
+        '+ ' ~ name ~ ' ' ~ change.type if change.kind == 'add' else '- ' ~ name if change.kind == 'drop'
+        else name ~ ' ' ~ change.was ~ ' -> ' ~ change.type
+    ) -}}
+{%- endmacro %}

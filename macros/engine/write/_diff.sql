@@ -182,14 +182,6 @@ select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
     {{- return('(' ~ same ~ ' or coalesce(' ~ near | join(' or ') ~ ', false))') -}}
 {%- endmacro %}
 
-{% macro _schema_text(change) -%}
-    {%- set name = change.path | join('.') -%}
-    {{- return(
-        '+ ' ~ name ~ ' ' ~ change.type if change.kind == 'add' else '- ' ~ name if change.kind == 'drop'
-        else name ~ ' ' ~ change.was ~ ' -> ' ~ change.type
-    ) -}}
-{%- endmacro %}
-
 {% macro _diff_counts_sql(cache) -%}
 select _diff as kind, cast(null as string) as column, count(*) as count
 from {{ cache }}
