@@ -221,7 +221,8 @@
     {%- set changes = dbt_delta._schema_changes(
         source_columns, table, {'on_schema_change': 'append_new_columns'}, layout
     ) -%}
-    {%- set adds = settings.hard_deletes == 'new_record' and dbt_delta._column(table.columns, settings.deleted) is none -%}
+    {%- set adds = settings.hard_deletes == 'new_record'
+        and dbt_delta._column(table.columns, settings.deleted) is none -%}
     {{- return(changes + ([{'kind': 'add', 'path': [settings.deleted], 'type': 'string'}] if adds else [])) -}}
 {%- endmacro %}
 
