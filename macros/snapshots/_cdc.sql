@@ -90,37 +90,51 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
     began: it follows its row.
 #}
 {% macro _cdc_events(table, batch, settings) -%}
-{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
-{%- set event_keys = dbt_delta._key_names(batch['keys'], 'events') | join(', ') -%}
-{%- set id = dbt_delta._quoted(settings.id) -%}
-{%- set own, stored = [], [] -%}
-{%- for column in batch.columns -%}
-    {%- do own.append(
-        (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
-        ~ ' as ' ~ column.held
-    ) -%}
-    {%- do stored.append(
-        (dbt_delta._quoted(column.name) if table is not none and dbt_delta._column(table.columns, column.name)
-            and dbt_delta._keeps_deletions(settings) else 'cast(null as ' ~ column.type ~ ')') ~ ' as ' ~ column.held
-    ) -%}
-{%- endfor -%}
-{%- set own_sequence = dbt_delta._sequence_names(batch, 'events') -%}
+{{ dbt_delta._new_events(batch, settings) }}
+    {%- if table is not none %}
+    union all
+{{ dbt_delta._known_events(table, batch, settings) }}
+    {%- endif %}
+{%- endmacro %}
+
+{# The changes that the feed brings. #}
+{% macro _new_events(batch, settings) -%}
     select
         'new' as __dbt_side,
-        {{ event_keys }}, {{ own_sequence }},
+        {{ dbt_delta._key_names(batch['keys'], 'events') | join(', ') }}, {{ dbt_delta._sequence_names(batch, 'events') }},
         {{ dbt_delta._as_time('events.__dbt_valid_from', batch.updated.type, batch.time) }} as __dbt_at,
         cast(null as {{ batch.time }}) as __dbt_until,
         cast(null as string) as __dbt_known_id,
         false as __dbt_is_before,
         events.__dbt_is_delete,
         events.__dbt_is_delete and {{ settings.marks_deletions | lower }} as __dbt_is_mark,
-        {{ own | join(', ') }}
+        {{ dbt_delta._event_values(batch) | join(', ') }}
     from {{ batch.from }} as events
-    {%- if table is not none %}
-    union all
+{%- endmacro %}
+
+{% macro _event_values(batch) -%}
+    {%- set values = [] -%}
+    {%- for column in batch.columns -%}
+        {%- do values.append(
+            (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
+            ~ ' as ' ~ column.held
+        ) -%}
+    {%- endfor -%}
+    {{- return(values) -}}
+{%- endmacro %}
+
+{# The rows that the table has of the same keys, and their ends. #}
+{% macro _known_events(table, batch, settings) -%}
+{%- set id, bounds, stored = dbt_delta._quoted(settings.id), dbt_delta._unaliased_bounds(batch), [] -%}
+{%- for column in batch.columns -%}
+    {%- do stored.append(
+        (dbt_delta._quoted(column.name) if dbt_delta._column(table.columns, column.name)
+            and dbt_delta._keeps_deletions(settings) else 'cast(null as ' ~ column.type ~ ')') ~ ' as ' ~ column.held
+    ) -%}
+{%- endfor %}
     select
         __dbt_side,
-        {{ keys }}, {{ dbt_delta._sequence_names(batch) }},
+        {{ dbt_delta._key_names(batch['keys']) | join(', ') }}, {{ dbt_delta._sequence_names(batch) }},
         if(__dbt_side = 'end', __dbt_until, __dbt_at) as __dbt_at,
         __dbt_until, __dbt_known_id,
         __dbt_side = 'end' and __dbt_until > __dbt_at as __dbt_is_before,
@@ -140,7 +154,6 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
                 {{ dbt_delta._is_deletion(batch, settings) }} as __dbt_is_flagged,
                 {{ stored | join(', ') }}
             from {{ table.name }}
-            {%- set bounds = dbt_delta._unaliased_bounds(batch) %}
             {%- if bounds %}
             where {{ bounds | join(' and ') }}
             {%- endif %}
@@ -150,7 +163,6 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
     ) as known
     lateral view explode(array('row', 'end')) as __dbt_side
     where __dbt_side = 'row' or (__dbt_until is not null and not __dbt_is_mark)
-    {%- endif %}
 {%- endmacro %}
 
 {# Whether the table has a row for each deletion of a feed. #}
@@ -184,29 +196,61 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- endmacro %}
 
 {% macro get_cdc_operations_sql(table, batch, settings) -%}
-{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
-{%- set sequence = dbt_delta._sequence_names(batch) -%}
-{%- set order = '__dbt_at, not __dbt_is_before, ' ~ dbt_delta._sequence_names(batch)
-    ~ ", __dbt_side <> 'row', __dbt_side = 'end'" -%}
-{%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
-{%- set keeps_deletes = dbt_delta._keeps_deletions(settings) -%}
-{%- set has_own_time = batch.times | length > batch.sequence | length -%}
+{%- set keeps_deletes, has_own_time = dbt_delta._keeps_deletions(settings), dbt_delta._has_own_time(batch) -%}
+{%- set id = dbt_delta._scd_id(batch, dbt_delta._event_times(batch)) -%}
 {%- set held = dbt_delta._cdc_values(batch, settings) -%}
-{%- set times = [] -%}
-{%- for type in batch.sequence_types -%}
-    {%- do times.append({'text': '__dbt_sequence_' ~ loop.index, 'type': type}) -%}
-{%- endfor -%}
-{%- if has_own_time -%}{%- do times.append({'text': '__dbt_at', 'type': batch.time}) -%}{%- endif -%}
-{%- set id = dbt_delta._scd_id(batch, times) -%}
 with events as (
 {{ dbt_delta._cdc_events(table, batch, settings) }}
 ),
 
+{{ dbt_delta._placed_events(batch, settings) }}
+
+select
+    {%- if has_own_time %}
+    if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
+        'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
+        ~ dbt_delta._named(this) ~ ': '
+    ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
+    {%- endif %}
+    if(__dbt_side = 'row', 'update', 'insert')
+    {{- ')' if has_own_time }} as __dbt_operation,
+    {{ dbt_delta._key_names(batch['keys']) | join(', ') }},
+    __dbt_known_id as __dbt_found_id,
+    __dbt_at,
+    coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
+    if(__dbt_is_mark, concat({{ dbt_delta._literal(dbt_delta._deletion_mark()) }}, {{ id }}), {{ id }}) as __dbt_id,
+    {{ dbt_delta._as_time('__dbt_at', batch.time, batch.updated_type) }} as __dbt_updated,
+    __dbt_is_delete as __dbt_deleted,
+    {{ held['values'] | join(', ') }}
+from placed
+where
+    (__dbt_side = 'new'{{ ' and not __dbt_is_delete' if not keeps_deletes }})
+    or (__dbt_side = 'row' and (not (__dbt_next <=> __dbt_until){{ ' or ' ~ held.is_stale if keeps_deletes }}))
+{%- endmacro %}
+
+{# Whether rows of a feed begin at another time than that of their order. #}
+{% macro _has_own_time(batch) -%}{{- return(batch.times | length > batch.sequence | length) -}}{%- endmacro %}
+
+{# The times that make the id of a row of a feed: {text, type}. #}
+{% macro _event_times(batch) -%}
+    {%- set times = [] -%}
+    {%- for type in batch.sequence_types -%}
+        {%- do times.append({'text': '__dbt_sequence_' ~ loop.index, 'type': type}) -%}
+    {%- endfor -%}
+    {{- return(times + ([{'text': '__dbt_at', 'type': batch.time}] if dbt_delta._has_own_time(batch) else [])) -}}
+{%- endmacro %}
+
+{# The events that the table does not have yet, each with the next one's time, and what their key had last. #}
+{% macro _placed_events(batch, settings) -%}
+{%- set keys, has_own_time = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._has_own_time(batch) -%}
+{%- set sequence = dbt_delta._sequence_names(batch) -%}
+{%- set order = '__dbt_at, not __dbt_is_before, ' ~ sequence ~ ", __dbt_side <> 'row', __dbt_side = 'end'" -%}
+{%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
 {#- A change that the table has already follows its row. -#}
 {%- set same_as_before = [] -%}
-{%- for time in times -%}
+{%- for time in dbt_delta._event_times(batch) -%}
     {%- do same_as_before.append('lag(' ~ time.text ~ ') ' ~ in_order ~ ' <=> ' ~ time.text) -%}
-{%- endfor %}
+{%- endfor -%}
 marked as (
     select
         *,
@@ -229,7 +273,7 @@ placed as (
         max(__dbt_goes_back) over (partition by {{ keys }}) as __dbt_is_disordered,
         {%- endif %}
         if(__dbt_is_mark, __dbt_at, lead(__dbt_at) {{ in_order }}) as __dbt_next
-        {%- if keeps_deletes %},
+        {%- if dbt_delta._keeps_deletions(settings) %},
         last_value(if(__dbt_is_delete, null, struct({{ dbt_delta._held(batch) | join(', ') }}))) ignore nulls over (
             partition by {{ keys }}, __dbt_side = 'end' order by {{ order }}
             rows between unbounded preceding and 1 preceding
@@ -238,28 +282,6 @@ placed as (
     from marked
     where not __dbt_is_there
 )
-
-select
-    {%- if has_own_time %}
-    if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
-        'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
-        ~ dbt_delta._named(this) ~ ': '
-    ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
-    {%- endif %}
-    if(__dbt_side = 'row', 'update', 'insert')
-    {{- ')' if has_own_time }} as __dbt_operation,
-    {{ keys }},
-    __dbt_known_id as __dbt_found_id,
-    __dbt_at,
-    coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to,
-    if(__dbt_is_mark, concat({{ dbt_delta._literal(dbt_delta._deletion_mark()) }}, {{ id }}), {{ id }}) as __dbt_id,
-    {{ dbt_delta._as_time('__dbt_at', batch.time, batch.updated_type) }} as __dbt_updated,
-    __dbt_is_delete as __dbt_deleted,
-    {{ held['values'] | join(', ') }}
-from placed
-where
-    (__dbt_side = 'new'{{ ' and not __dbt_is_delete' if not keeps_deletes }})
-    or (__dbt_side = 'row' and (not (__dbt_next <=> __dbt_until){{ ' or ' ~ held.is_stale if keeps_deletes }}))
 {%- endmacro %}
 
 {% macro get_first_cdc_sql(batch, settings) -%}
@@ -314,16 +336,10 @@ from (
 
 {# The changes under names that are no column's of the table. #}
 {% macro _latest_state_source(batch) -%}
-    {%- set columns = [] -%}
-    {%- for column in batch.columns -%}
-        {%- do columns.append(
-            (dbt_delta._value(column, 'events') if column.source else 'cast(null as ' ~ column.type ~ ')')
-            ~ ' as ' ~ column.held
-        ) -%}
-    {%- endfor -%}
     {{- return(
         '(select ' ~ dbt_delta._key_names(batch['keys'], 'events') | join(', ') ~ ', '
-        ~ dbt_delta._sequence_names(batch, 'events') ~ ', events.__dbt_is_delete, ' ~ columns | join(', ')
+        ~ dbt_delta._sequence_names(batch, 'events') ~ ', events.__dbt_is_delete, '
+        ~ dbt_delta._event_values(batch) | join(', ')
         ~ ' from ' ~ batch.from ~ ' as events)'
     ) -}}
 {%- endmacro %}

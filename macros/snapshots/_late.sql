@@ -5,7 +5,7 @@
 {% macro _late_operations(table, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys'], 'late') | join(', ') -%}
 {%- set bounds = dbt_delta._unaliased_bounds(batch) -%}
-{%- set own = dbt_delta._as_time('late.__dbt_updated_at', batch.updated.type, batch.time) -%}
+{%- set own = dbt_delta._own_time(batch, 'late') -%}
 places as (
     select
         {{ keys }},

@@ -98,7 +98,7 @@ select * from late_operations
 {# When a change begins: at the source's own time, unless the history knows better. #}
 {% macro _change_time(batch) -%}
 {%- set last, now = dbt_delta._last_time(batch), dbt_delta._run_time(batch) -%}
-{%- set own = dbt_delta._as_time('source_data.__dbt_updated_at', batch.updated.type, batch.time) -%}
+{%- set own = dbt_delta._own_time(batch, 'source_data') -%}
 case
             when source_data.__dbt_is_present and ({{ last }} is null or {{ own }} > {{ last }}
                 or ({{ own }} = {{ last }} and not source_data.__dbt_is_known))

@@ -129,59 +129,23 @@
     the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
 #}
 {% macro get_snapshot_stage_sql(table, batch, settings) -%}
-{%- set is_outer = table is not none and settings.ends_rows -%}
-{%- set columns = [] -%}
-{%- for column in batch.columns -%}
-    {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
-        else dbt_delta._value(column, 'source_data') -%}
-    {%- if is_outer and settings.hard_deletes == 'new_record' and dbt_delta._column(table.columns, column.name) -%}
-        {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.'
-            ~ dbt_delta._quoted(column.name) ~ ')' -%}
-    {%- endif -%}
-    {%- do columns.append(value ~ ' as ' ~ column.held) -%}
-{%- endfor -%}
-{%- if batch.scd_id -%}{%- do columns.append('source_data.__dbt_scd_id') -%}{%- endif -%}
-{%- if batch.is_counted -%}{%- do columns.append('source_data.__dbt_rows') -%}{%- endif -%}
-{%- if table is none -%}
-select
-    {{ columns | join(',\n    ') }},
-    {{ dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') }},
-    source_data.__dbt_updated_at, source_data.__dbt_now,
-    true as __dbt_is_present, false as __dbt_is_known, false as __dbt_is_late
-from {{ dbt_delta._counted_source_data(batch) }} as source_data
-{%- else -%}
-{%- set key_values = [] -%}
-{%- for name in dbt_delta._key_names(batch['keys']) -%}
-    {%- do key_values.append(
-        ('if(source_data.__dbt_is_present, source_data.' ~ name ~ ', snapshotted_data.' ~ name ~ ')' if is_outer
-            else 'source_data.' ~ name) ~ ' as ' ~ name
-    ) -%}
-{%- endfor -%}
-{%- set found_from = dbt_delta._quoted(settings.from) -%}
-{%- set own = dbt_delta._as_time('source_data.__dbt_updated_at', batch.updated.type, batch.time) -%}
-{%- set own_of_known = dbt_delta._as_time(dbt_delta._quoted(settings.updated), batch.updated_type, batch.time) -%}
-{%- set problems = [] -%}
-{%- if settings.strategy == 'timestamp' -%}
-    {%- do problems.append('source_data.__dbt_updated_at is null') -%}
-{%- endif -%}
-{%- if settings.null_keys == 'error' -%}
-    {%- do problems.append(dbt_delta._any_null(batch['keys'], 'source_data')) -%}
-{%- endif -%}
+{%- if table is none -%}{{- return(dbt_delta._first_stage(batch, settings)) -}}{%- endif -%}
+{%- set columns = dbt_delta._staged_columns(table, batch, settings) + dbt_delta._staged_keys(batch, settings) -%}
+{%- set open_from = 'snapshotted_data.' ~ dbt_delta._quoted(settings.from) -%}
 select *
 from (
     select
         {{ columns | join(',\n        ') }},
-        {{ key_values | join(', ') }},
         source_data.__dbt_updated_at,
-        {{ 'coalesce(source_data.__dbt_now, ' ~ snapshot_get_time() ~ ')' if is_outer else 'source_data.__dbt_now' }} as __dbt_now,
+        {{ 'coalesce(source_data.__dbt_now, ' ~ snapshot_get_time() ~ ')' if settings.ends_rows else 'source_data.__dbt_now' }} as __dbt_now,
         source_data.__dbt_is_present is not null as __dbt_is_present,
         snapshotted_data.__dbt_is_open is not null as __dbt_is_known,
-        snapshotted_data.{{ found_from }} as __dbt_found_from,
+        {{ open_from }} as __dbt_found_from,
         snapshotted_data.{{ dbt_delta._quoted(settings.id) }} as __dbt_found_id,
         {%- if settings.late == 'insert' %}
         coalesce(
             snapshotted_data.__dbt_is_open and not {{ dbt_delta._is_change(batch, settings) }}
-            and {{ own }} < snapshotted_data.{{ found_from }}, false
+            and {{ dbt_delta._own_time(batch, 'source_data') }} < {{ open_from }}, false
         ) as __dbt_is_late,
         {%- else %}
         false as __dbt_is_late,
@@ -189,29 +153,86 @@ from (
         case
             when source_data.__dbt_is_present is null then
                 not ({{ dbt_delta._is_deletion(batch, settings, 'snapshotted_data') }})
-            else {{ (problems + [dbt_delta._is_change(batch, settings)]) | join(' or ') }}
+            else {{ (dbt_delta._row_problems(batch, settings) + [dbt_delta._is_change(batch, settings)]) | join(' or ') }}
         end as __dbt_is_change
     from {{ dbt_delta._counted_source_data(batch) }} as source_data
-    {{ 'full' if is_outer else 'left' }} join {{ dbt_delta._open_rows(table, batch, settings) }} as snapshotted_data
+    {{ 'full' if settings.ends_rows else 'left' }} join {{ dbt_delta._open_rows(table, batch, settings) }} as snapshotted_data
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
 ) as staged
 where
     __dbt_is_change
     {%- if settings.late == 'insert' %}
     or (__dbt_is_late and not exists (
-        select 1
-        from (
-            select
-                {#- A row that came back begins later than its own time. #}
-                explode(array({{ found_from }}, {{ own_of_known }})) as __dbt_known_at,
-                {{ dbt_delta._key_columns(batch['keys']) }}
-            from {{ table.name }}
-        ) as known
+        {{ dbt_delta._known_times(table, batch, settings) }}
         where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'staged') }}
-            and known.__dbt_known_at = {{ dbt_delta._as_time('staged.__dbt_updated_at', batch.updated.type, batch.time) }}
+            and known.__dbt_known_at = {{ dbt_delta._own_time(batch, 'staged') }}
     ))
     {%- endif %}
-{%- endif -%}
+{%- endmacro %}
+
+{# The same where there is no history yet: each row of the source. #}
+{% macro _first_stage(batch, settings) -%}
+select
+    {{ dbt_delta._staged_columns(none, batch, settings) | join(',\n    ') }},
+    {{ dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') }},
+    source_data.__dbt_updated_at, source_data.__dbt_now,
+    true as __dbt_is_present, false as __dbt_is_known, false as __dbt_is_late
+from {{ dbt_delta._counted_source_data(batch) }} as source_data
+{%- endmacro %}
+
+{% macro _staged_columns(table, batch, settings) -%}
+    {%- set keeps_last = table is not none and settings.ends_rows and settings.hard_deletes == 'new_record' -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.columns -%}
+        {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
+            else dbt_delta._value(column, 'source_data') -%}
+        {%- if keeps_last and dbt_delta._column(table.columns, column.name) -%}
+            {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.'
+                ~ dbt_delta._quoted(column.name) ~ ')' -%}
+        {%- endif -%}
+        {%- do columns.append(value ~ ' as ' ~ column.held) -%}
+    {%- endfor -%}
+    {%- if batch.scd_id -%}{%- do columns.append('source_data.__dbt_scd_id') -%}{%- endif -%}
+    {%- if batch.is_counted -%}{%- do columns.append('source_data.__dbt_rows') -%}{%- endif -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{# Where keys that are gone end, they come from the history. #}
+{% macro _staged_keys(batch, settings) -%}
+    {%- set columns = [] -%}
+    {%- for name in dbt_delta._key_names(batch['keys']) -%}
+        {%- do columns.append(
+            ('if(source_data.__dbt_is_present, source_data.' ~ name ~ ', snapshotted_data.' ~ name ~ ')'
+                if settings.ends_rows else 'source_data.' ~ name) ~ ' as ' ~ name
+        ) -%}
+    {%- endfor -%}
+    {{- return(columns) -}}
+{%- endmacro %}
+
+{# What is staged to be refused. #}
+{% macro _row_problems(batch, settings) -%}
+    {{- return(
+        (['source_data.__dbt_updated_at is null'] if settings.strategy == 'timestamp' else [])
+        + ([dbt_delta._any_null(batch['keys'], 'source_data')] if settings.null_keys == 'error' else [])
+    ) -}}
+{%- endmacro %}
+
+{# The source's own time of a staged row, as dbt_valid_from holds times. #}
+{% macro _own_time(batch, alias) -%}
+    {{- return(dbt_delta._as_time(alias ~ '.__dbt_updated_at', batch.updated.type, batch.time)) -}}
+{%- endmacro %}
+
+{# The times that the history has of a key already: a row that came back begins later than its own time. #}
+{% macro _known_times(table, batch, settings) -%}
+{%- set found_from = dbt_delta._quoted(settings.from) -%}
+{%- set own_of_known = dbt_delta._as_time(dbt_delta._quoted(settings.updated), batch.updated_type, batch.time) -%}
+select 1
+from (
+    select
+        explode(array({{ found_from }}, {{ own_of_known }})) as __dbt_known_at,
+        {{ dbt_delta._key_columns(batch['keys']) }}
+    from {{ table.name }}
+) as known
 {%- endmacro %}
 
 {# What was staged as a batch of an incremental run is described; see _check_values. #}
