@@ -29,8 +29,6 @@ QUERY = re.compile(
     r"|adapter\.(dbt_delta_(?!plugin|hide|select)|get_columns_in_relation|get_relation)"
 )
 LINES = 60
-# Still to be taken apart; a macro that has become shorter leaves this list.
-LONG = {"_cdc_events", "get_cdc_operations_sql", "get_snapshot_stage_sql"}
 
 
 @dataclass(frozen=True)
@@ -146,8 +144,13 @@ def test_a_record_is_never_changed() -> None:
 
 
 def test_no_macro_is_long() -> None:
-    long = {name for name, macro in macros().items() if len(macro.text.splitlines()) > LINES}
-    assert long == LONG
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {len(macro.text.splitlines())} lines"
+            for macro in macros().values()
+            if len(macro.text.splitlines()) > LINES
+        ]
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, macro in macros().items() if macro.is_public])
