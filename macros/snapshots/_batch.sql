@@ -3,7 +3,7 @@
     sql, source_columns      the model and what it gives
     keys                     {text, name, label, type}: an expression that source and table both understand, the
                              column's name if it is one, its name in messages
-    columns                  those of the table but for dbt's own: {name, held, type, source, source_type}; held is
+    columns                  those of the table without dbt's own: {name, held, type, source, source_type}; held is
                              what the value is called until it is written, source none where the source has none
     changes                  of the table's schema, which the columns need
     updated                  {text, type}: when a row of the source changed
@@ -226,7 +226,7 @@
     {{- return(changes + ([{'kind': 'add', 'path': [settings.deleted], 'type': 'string'}] if adds else [])) -}}
 {%- endmacro %}
 
-{# The columns that the table has in the end but for dbt's own, and from what they come; see _snapshot_batch. #}
+{# The columns of the table after the run, without dbt's own, and what they come from; see _snapshot_batch. #}
 {% macro _snapshot_columns(source_columns, table, settings) -%}
     {%- set own = [settings.deleted] if settings.scd_type == 1
         else [settings.id, settings.updated, settings.from, settings.to, settings.deleted] -%}

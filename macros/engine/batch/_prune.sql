@@ -11,13 +11,7 @@
     {%- endif -%}
     {%- set masked = dbt_delta._masked_here() if prune is string else [] -%}
     {%- for key in settings.unique_key -%}
-        {%- set column = dbt_delta._column(table.columns, key) -%}
-        {%- if column is none -%}
-            {%- do dbt_delta._refuse(
-                "unique_key '" ~ key ~ "' is not a column of " ~ table.name ~ '. Its columns are '
-                ~ table.columns | map(attribute='name') | join(', ') ~ '.'
-            ) -%}
-        {%- endif -%}
+        {%- set column = dbt_delta._table_column(table, key, "unique_key '" ~ key ~ "'") -%}
         {%- if (prune is string or key | lower in prune | map('lower') | list)
             and dbt_delta._is_bounded(column) and not dbt_delta._is_masked(key, masked) -%}
             {%- do bounded.append(dbt_delta._bounded_key(table, column, dbt_delta._quoted(key))) -%}

@@ -35,7 +35,7 @@
     {%- set inserted = dbt_delta._condition(config.get('not_matched_condition')) -%}
     {%- do dbt_delta._validate(settings, inserted) -%}
     {{- return(dict(
-        settings, not_matched_condition=dbt_delta._insert_condition(inserted, settings.delete_condition, settings)
+        settings, not_matched_condition=dbt_delta._insert_condition(inserted, settings)
     )) -}}
 {%- endmacro %}
 
@@ -45,7 +45,8 @@
 {%- endmacro %}
 
 {# Which rows without a match are inserted: what deletes a row that is not there inserts none. #}
-{% macro _insert_condition(given, deletes, settings) -%}
+{% macro _insert_condition(given, settings) -%}
+    {%- set deletes = settings.delete_condition -%}
     {%- if not deletes or dbt_delta._mentions(deletes, [settings.target_alias]) -%}{{- return(given) -}}{%- endif -%}
     {{- return(('(' ~ given ~ ') and ' if given else '') ~ '(' ~ deletes ~ ') is not true') -}}
 {%- endmacro %}

@@ -1,13 +1,7 @@
 {# The batch's window as conditions on the target, with literals by which Delta can skip files. #}
 {% macro _window(table) -%}
     {%- set name = dbt_delta._names(config.get('event_time'))[0] -%}
-    {%- set column = dbt_delta._column(table.columns, name) -%}
-    {%- if column is none -%}
-        {%- do dbt_delta._refuse(
-            'event_time ' ~ name ~ ' is not a column of ' ~ table.name ~ '. Its columns are '
-            ~ table.columns | map(attribute='name') | join(', ') ~ '.'
-        ) -%}
-    {%- endif -%}
+    {%- set column = dbt_delta._table_column(table, name, 'event_time ' ~ name) -%}
     {%- set conditions = [] -%}
     {%- for sign, time in [
         ('>=', model.config.get('__dbt_internal_microbatch_event_time_start')),

@@ -36,7 +36,7 @@
     {%- for version in (from, to) | unique -%}
         {%- do dbt_delta._reach(relation, version, commits, macro) -%}
     {%- endfor -%}
-    {%- set way, rows = dbt_delta._diff_way(commits, low, high, dbt_delta._reuses_names(commits, low, high)), none -%}
+    {%- set way = dbt_delta._diff_way(commits, low, high, dbt_delta._reuses_names(commits, low, high)) -%}
     {%- if way != 'rows' -%}
         {%- set rows = {'kind': way} -%}
     {%- elif dbt_delta._has_change_feed(relation, low + 1, high) -%}

@@ -10,6 +10,18 @@
     )) -}}
 {%- endmacro %}
 
+{# A column of the table that the configuration names; `what` says where, for the refusal of one that is not there. #}
+{% macro _table_column(table, name, what) -%}
+    {%- set column = dbt_delta._column(table.columns, name) -%}
+    {%- if column is none -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' is not a column of ' ~ table.name ~ '. Its columns are '
+            ~ table.columns | map(attribute='name') | join(', ') ~ '.'
+        ) -%}
+    {%- endif -%}
+    {{- return(column) -}}
+{%- endmacro %}
+
 {#
     Whether a table has a property; keys and values as Delta stores them. A feature is there or not, whatever the
     word; a table may need newer readers and writers than asked for.

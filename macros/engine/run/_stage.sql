@@ -15,9 +15,8 @@
     {%- set found, losses = none, dbt_delta._key_losses(table, batch, settings, bounded) -%}
     {%- if checked and not staged -%}
         {%- set found = run_query(dbt_delta.get_batch_check_sql(batch.from, settings, bounded, losses)).rows[0] -%}
-        {%- if dbt_delta._is_settled(dict(batch, rows=found['row_count'] | int), settings) -%}
-            {{- return(dict(batch, rows=found['row_count'] | int)) -}}
-        {%- endif -%}
+        {%- set counted = dict(batch, rows=found['row_count'] | int) -%}
+        {%- if dbt_delta._is_settled(counted, settings) -%}{{- return(counted) -}}{%- endif -%}
     {%- endif -%}
     {%- if staged -%}
         {%- set staging = dbt_delta._beside(this, 'tmp') -%}
@@ -40,14 +39,14 @@
             bounds=dbt_delta._found_bounds(bounded, found, batch.source_columns),
         ) -%}
     {%- endif -%}
-    {%- set selected = settings.strategy in ('replace_where', 'microbatch')
+    {%- set by_subquery = settings.strategy in ('replace_where', 'microbatch')
         and dbt_delta._has_subquery(settings.predicates) -%}
-    {%- if selected -%}
+    {%- if by_subquery -%}
         {%- do dbt_delta._check_defaults(table, batch) -%}
     {%- endif -%}
     {%- if settings.strategy == 'replace_where' and settings.predicates -%}
         {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, settings.predicates)) -%}
-    {%- elif selected -%}
+    {%- elif by_subquery -%}
         {#- Without a subquery Delta looks itself. -#}
         {%- set predicates = dbt_delta._window(table) + settings.predicates -%}
         {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, predicates)) -%}

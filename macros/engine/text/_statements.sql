@@ -23,3 +23,10 @@ zorder by ({{ dbt_delta._quoted_paths(dbt_delta._names(zorder_by)) }})
 reorg table {{ dbt_delta._named(relation) }}
 {%- if where %} where {{ where }}{% endif %} apply (purge)
 {%- endmacro %}
+
+{# Name, time and size: together they tell one delivery of a file. #}
+{% macro _file_columns() -%}
+        substring_index(_metadata.file_path, '/', -1) as _file,
+        _metadata.file_modification_time as _file_modified_at,
+        _metadata.file_size as _file_size
+{%- endmacro %}
