@@ -73,7 +73,7 @@
     {%- if obstacle and not is_chosen -%}
         {%- do faults.append(
             "Plugin: dbt_delta's is not active in this environment: " ~ obstacle
-            ~ '. Install dbt_delta with the dbt-spark that it pins, or choose DBT_DELTA_PLUGIN=off.'
+            ~ '. Install dbt_delta with the versions that it pins, or choose DBT_DELTA_PLUGIN=off.'
         ) -%}
     {%- endif -%}
     {%- if found.ansi == 'true' or found.plugin.ansi == 'false' -%}

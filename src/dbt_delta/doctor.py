@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from dbt_delta.session import errors, lock, plugin, spark
+from dbt_delta.session import errors, lock, plugin, profile, spark, versions
 
 OLDEST_JAVA = 17
 # What the JVM says of classes that are missing or other than a JAR was compiled for.
@@ -26,15 +26,15 @@ _PREFIXES = re.compile(r"^(?:\s*\w+ Error\b.*\n|\s*An error occurred while calli
 
 def before_start(credentials: Any) -> list[str]:
     """The faults of a target that no session can report."""
-    if credentials.method == plugin.SESSION:
+    if credentials.method == profile.SESSION:
         return [*java_faults(), *metastore_faults(credentials.server_side_parameters)]
-    if credentials.method == "thrift":
+    if credentials.method == profile.THRIFT:
         return server_faults(credentials.host, credentials.port)
     return []
 
 
 def java_faults() -> list[str]:
-    is_stock = plugin.is_off() or plugin.obstacle()
+    is_stock = plugin.is_off() or versions.obstacle()
     with nullcontext() if is_stock else spark.own_java():
         home = os.environ.get("JAVA_HOME")
     remedy = f"Install Java {OLDEST_JAVA} or 21 and name it in JAVA_HOME"
@@ -107,8 +107,6 @@ def _class_path() -> str:
 def main(arguments: list[str]) -> int:
     """Prints what was found; the exit code."""
     from dbt.cli.main import dbtRunner
-    from dbt.task.run_operation import RunOperationTask
-    from dbt_common.exceptions import DbtRuntimeError
 
     lines: list[str] = []
     failures: list[str] = []
@@ -119,22 +117,34 @@ def main(arguments: list[str]) -> int:
         elif event.info.name in ("RunningOperationCaughtError", "RunningOperationUncaughtError"):
             failures.append(event.data.exc)
 
-    stock_run = RunOperationTask._run_unsafe
-
-    def run(task: RunOperationTask, *names: str | None) -> Any:
-        lines.extend(before_start(task.config.credentials))
-        if lines:
-            raise DbtRuntimeError("doctor")
-        return stock_run(task, *names)
-
-    # dbt knows best which target it was asked for.
-    RunOperationTask._run_unsafe = run
+    _examine_target(lines)
     command = ["--log-level", "none", "run-operation", "dbt_delta.doctor", *arguments]
     ran = dbtRunner(callbacks=[listen]).invoke(command)
     if not ran.success and not lines:
         lines.append(failure(failures[0] if failures else str(ran.exception)))
     print("\n".join(lines))
     return 0 if ran.success else 1
+
+
+def _examine_target(lines: list[str]) -> None:
+    """Has dbt make an adapter that adds the faults of its target, and is not made if there are any.
+
+    dbt knows best which target it was asked for.
+    """
+    from dbt.adapters import spark as dbt_spark
+    from dbt_common.exceptions import DbtRuntimeError
+
+    # Without the warning: the run operation has a line for it.
+    plugin.choose_adapter()
+
+    class ExaminedAdapter(dbt_spark.Plugin.adapter):
+        def __init__(self, config: Any, *arguments: Any) -> None:
+            lines.extend(before_start(config.credentials))
+            if lines:
+                raise DbtRuntimeError("doctor")
+            super().__init__(config, *arguments)
+
+    dbt_spark.Plugin.adapter = ExaminedAdapter
 
 
 if __name__ == "__main__":

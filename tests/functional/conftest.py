@@ -11,7 +11,6 @@ from dbt_common.behavior_flags import BehaviorFlagRendered
 from dbt_common.tests import enable_test_caching
 
 from dbt_delta.server.daemon import free_port
-from dbt_delta.session.plugin import install
 from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
@@ -68,8 +67,6 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
         os.environ.update(harness.environment(folder, harness.LONG))
         # The same macros in every project: dbt need not read them anew.
         enable_test_caching()
-        # Before a test patches dbt-spark: undone later, its patch would take the plugin's away.
-        install()
         # For each of its flags dbt searches the call stack for the adapter, a tenth of a run.
         BehaviorFlagRendered._default_source = staticmethod(lambda: "dbt.adapters.spark.impl")
         if request.config.getoption("--target") == "session":

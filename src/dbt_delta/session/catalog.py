@@ -1,6 +1,5 @@
 """The catalog of ``dbt docs generate``: the project's relations with columns and comments."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -18,37 +17,20 @@ COLUMNS = (
 logger = AdapterLogger("dbt_delta")
 
 
-def describe_relations() -> None:
-    """Puts our catalog in the place of dbt-spark's.
+def is_possible(adapter: Any) -> bool:
+    """Whether the project has the macros of this package, which describe a relation."""
+    project = adapter.config.project_name
+    return adapter._macro_resolver.find_macro_by_name("_describe", project, PACKAGE) is not None
 
-    That describes every table of a schema, the project's or not, and has no comments. Here it is
-    one statement for each relation of the project.
-    """
-    from dbt.adapters.spark.impl import SparkAdapter
 
-    stock_catalog = SparkAdapter.get_catalog
-    stock_one_catalog = SparkAdapter._get_one_catalog
-
-    def get_catalog(self: Any, relation_configs: Iterable[Any], used_schemas: Any) -> Any:
-        # dbt gives an iterator, and reads it once for each schema.
-        return stock_catalog(self, list(relation_configs), used_schemas)
-
-    def get_one_catalog(
-        self: Any, information_schema: Any, schemas: set[str], relation_configs: list[Any]
-    ) -> "agate.Table":
-        resolver = self._macro_resolver
-        if resolver.find_macro_by_name("_describe", self.config.project_name, PACKAGE) is None:
-            return stock_one_catalog(self, information_schema, schemas, relation_configs)
-        (schema,) = schemas
-        wanted = {c.identifier.lower() for c in relation_configs if _same(c.schema, schema)}
-        rows: list[tuple[Any, ...]] = []
-        for relation in self.list_relations(None, schema):
-            if relation.identifier.lower() in wanted:
-                rows.extend(_rows(self, relation))
-        return _table(rows)
-
-    SparkAdapter.get_catalog = get_catalog
-    SparkAdapter._get_one_catalog = get_one_catalog
+def of_schema(adapter: Any, schema: str, relation_configs: list[Any]) -> "agate.Table":
+    """The columns of those relations of a schema that the project has, in the order of it."""
+    wanted = {c.identifier.lower() for c in relation_configs if _same(c.schema, schema)}
+    rows: list[tuple[Any, ...]] = []
+    for relation in adapter.list_relations(None, schema):
+        if relation.identifier.lower() in wanted:
+            rows.extend(_rows(adapter, relation))
+    return _table(rows)
 
 
 def _same(left: str, right: str) -> bool:

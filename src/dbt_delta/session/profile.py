@@ -3,6 +3,10 @@
 from typing import Any
 
 ANSI = "spark.sql.ansi.enabled"
+SESSION = "session"
+THRIFT = "thrift"
+# The methods whose connections are ours.
+OURS = (SESSION, THRIFT)
 
 
 def restore_ansi(credentials: Any) -> None:

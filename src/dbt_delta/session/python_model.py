@@ -5,8 +5,6 @@ from typing import Any
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 
-METHOD = "session"
-
 
 class SessionPythonModel(PythonJobHelper):
     """Runs a model's compiled Python where its SQL would have run.

@@ -22,30 +22,40 @@ def tag(node: str | None) -> str:
     return json.dumps(about)
 
 
-def tag_server(connection: Connection) -> Connection:
-    """Has an open connection to a server tell it, before each node's first statement, whose it is.
+class TaggedServer:
+    """A connection to a server that tells it, before each node's first statement, whose it is.
 
-    A server has one Spark session per connection. One that refuses the setting gets no tags, nor
-    does one for which the profile has commit metadata of its own.
+    A server has one Spark session per connection. One that refuses the setting gets no tags.
     """
-    if SETTING in connection.credentials.server_side_parameters:
-        return connection
-    handle = connection.handle
-    stock_execute = handle.execute
-    tagged: list[str | None] = []
 
-    def execute(sql: str, bindings: Any = None) -> None:
-        name = connection.name
-        if tagged != [name]:
-            tagged[:] = [name]
+    @classmethod
+    def of(cls, connection: Connection) -> Any:
+        """An open connection's handle, tagged unless the profile has metadata of its own."""
+        if SETTING in connection.credentials.server_side_parameters:
+            return connection.handle
+        return cls(connection)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._handle = connection.handle
+        self._tagged: list[str | None] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)
+
+    def cursor(self) -> "TaggedServer":
+        self._handle.cursor()
+        return self
+
+    def execute(self, sql: str, bindings: Any = None) -> None:
+        name = self._connection.name
+        if self._tagged != [name]:
+            self._tagged = [name]
             try:
-                stock_execute(f"set `{SETTING}`=`{tag(name)}`")
+                self._handle.execute(f"set `{SETTING}`=`{tag(name)}`")
             except Exception as error:
                 logger.debug(f"Commits of {name} have no tag: {error}")
-        stock_execute(sql, bindings)
-
-    handle.execute = execute
-    return connection
+        self._handle.execute(sql, bindings)
 
 
 def _project() -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from dbt.task.run_operation import RunOperationTask
+from dbt.adapters import spark
 
 from dbt_delta.doctor import main
 from dbt_delta.session import lock
@@ -107,7 +107,7 @@ def test_two_deltas_no_extension_no_catalog_and_an_unknown_dbt_spark(
     )
     assert plugin.startswith(
         "Plugin: dbt_delta's is not active in this environment: dbt-spark 99.0.0 is not a tested "
-        "version (1.11.0). Install dbt_delta with the dbt-spark that it pins"
+        "version (1.11.0). Install dbt_delta with the versions that it pins"
     )
     assert ansi.startswith("ANSI mode: off in target session")
 
@@ -159,7 +159,7 @@ def doctor_here(
 ) -> Callable[..., tuple[int, list[str]]]:
     """``doctor`` in this process, for what is said before Spark starts."""
     # The doctor's process ends with it: it leaves dbt as it needs it.
-    monkeypatch.setattr(RunOperationTask, "_run_unsafe", RunOperationTask._run_unsafe)
+    monkeypatch.setattr(spark.Plugin, "adapter", spark.Plugin.adapter)
 
     def run(*arguments: str) -> tuple[int, list[str]]:
         capsys.readouterr()

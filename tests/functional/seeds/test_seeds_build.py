@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_delta.session.adapter import DeltaAdapter
 from tests.functional import tables
 from tests.functional.harness import Project, read, session
 from tests.functional.seeds.conftest import Write, write_csv
@@ -246,12 +247,10 @@ def test_configuration_of_dbt(project: Project, csv_file: Write) -> None:
 @pytest.fixture(params=["plugin", "no plugin"])
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Who reads the file: the plugin, or dbt where the plugin is not."""
-    from dbt.adapters.spark.impl import SparkAdapter
-
     session()
     if request.param == "no plugin":
-        without = SparkAdapter._available_ - {"dbt_delta_seed"}
-        monkeypatch.setattr(SparkAdapter, "_available_", without)
+        without = DeltaAdapter._available_ - {"dbt_delta_seed"}
+        monkeypatch.setattr(DeltaAdapter, "_available_", without)
     return request.param
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from dbt_delta.session.adapter import DeltaAdapter
 from tests.functional import tables
 from tests.functional.drawing import SEED, draw, examples
 from tests.functional.harness import Invocation, Project, session
@@ -334,10 +335,8 @@ def test_a_small_file_that_is_no_text_stops_dbt(project: Project, csv_file: Writ
 def test_dbt_reads_where_the_plugin_does_not(
     project: Project, csv_file: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dbt.adapters.spark.impl import SparkAdapter
-
-    without = SparkAdapter._available_ - {"dbt_delta_seed"}
-    monkeypatch.setattr(SparkAdapter, "_available_", without)
+    without = DeltaAdapter._available_ - {"dbt_delta_seed"}
+    monkeypatch.setattr(DeltaAdapter, "_available_", without)
     text = 'id,text,amount,whole,day,at,flag,money\n1,"it\'s ""\\"" ${x}\n",0.25,1.00,2024-01-01,'
     config = "config: {column_types: {money: 'decimal(20,2)'}}"
     csv_file("s", f"{text}2024-01-01T10:00:00Z,TRUE,123456789012345678.12\n2,,,,,,,\n", config)

@@ -163,7 +163,7 @@ NO_CLASS = ["Error occurred during query planning: ", "java.lang.NoClassDefFound
             {"ansi": "false", "plugin": UNTESTED},
             [
                 "Plugin: dbt_delta's is not active in this environment: dbt-spark 99.0.0 is not a "
-                "tested version (1.11.0). Install dbt_delta with the dbt-spark that it pins, or "
+                "tested version (1.11.0). Install dbt_delta with the versions that it pins, or "
                 "choose DBT_DELTA_PLUGIN=off.",
                 "ANSI mode: off in target prod: dbt-spark switches it off whatever profiles.yml "
                 "says, and dbt_delta's plugin is not active (dbt-spark 99.0.0 is not a tested "

@@ -9,6 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_delta.session.literals import MAX_DIGITS, literal
+from tests.unit.macros import rendering
+
+MACROS = rendering.load()
 
 
 def read_text(sql: str) -> str:
@@ -26,6 +29,11 @@ def read_text(sql: str) -> str:
 @given(st.text(st.one_of(st.sampled_from("'\\${}u0024\n"), st.characters())))
 def test_text_round_trip(value):
     assert read_text(literal(value)) == value
+
+
+@given(st.text(st.one_of(st.sampled_from("'\\${}u0024\n"), st.characters())))
+def test_macros_write_texts_alike(value):
+    assert MACROS._literal(value) == literal(value)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False))

@@ -1,0 +1,166 @@
+"""dbt-spark's adapter, with Spark sessions of ours; its ``dbt_delta_`` methods are for macros."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base.meta import available
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_delta.session import catalog, profile
+from dbt_delta.session.manager import DeltaConnectionManager
+from dbt_delta.session.relation import DeltaRelation
+from dbt_delta.session.stock import StockAdapter
+
+if TYPE_CHECKING:
+    import agate
+
+# Where dbt-databricks and dbt-spark run Python models.
+CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
+
+
+class DeltaAdapter(StockAdapter):
+    """The adapter of type ``spark``: its macros, dispatch and profiles are dbt-spark's."""
+
+    ConnectionManager = DeltaConnectionManager
+    Relation = DeltaRelation
+
+    @property
+    def method(self) -> str:
+        """How the target connects: session, thrift, http or odbc."""
+        return self.config.credentials.method
+
+    @property
+    def python_submission_helpers(self) -> dict[str, Any]:
+        """Python models of a session run in their connection's, on a server not."""
+        from dbt_delta.session.python_model import NoPythonModel, SessionPythonModel
+
+        if self.method not in profile.OURS:
+            return super().python_submission_helpers
+        is_session = self.method == profile.SESSION
+        helper = partial(SessionPythonModel, self.connections) if is_session else NoPythonModel
+        # A model that names a Databricks cluster of its own runs here all the same.
+        return dict.fromkeys((profile.SESSION, *CLUSTERS), helper)
+
+    @property
+    def default_python_submission_method(self) -> str:
+        if self.method in profile.OURS:
+            return profile.SESSION
+        return super().default_python_submission_method
+
+    def get_columns_in_relation(self, relation: Any) -> list[Any]:
+        """Says varchar(5) and char(3), of which DESCRIBE makes string."""
+        columns: list[Any] = super().get_columns_in_relation(relation)
+        if not relation.schema or not any("string" in column.dtype for column in columns):
+            return columns
+        try:
+            found = self.dbt_delta_relation(relation.schema, relation.identifier)
+        except DbtRuntimeError:  # a temporary view, a path: not of the catalog
+            return columns
+        declared = {
+            column["name"]: column["declared"] for column in (found or {}).get("columns", [])
+        }
+        for column in columns:
+            column.dtype = declared.get(column.column) or column.dtype
+        return columns
+
+    def get_catalog(self, relation_configs: Iterable[Any], used_schemas: Any) -> Any:
+        # dbt gives an iterator, and reads it once for each schema.
+        return super().get_catalog(list(relation_configs), used_schemas)
+
+    def _get_one_catalog(
+        self, information_schema: Any, schemas: Sequence[str], relation_configs: list[Any]
+    ) -> "agate.Table":
+        """One statement for each relation of the project.
+
+        dbt-spark describes every table of a schema, the project's or not, and has no comments.
+        """
+        if not catalog.is_possible(self):
+            return super()._get_one_catalog(information_schema, schemas, relation_configs)
+        (schema,) = schemas
+        return catalog.of_schema(self, schema, relation_configs)
+
+    @available
+    def dbt_delta_seed(self, model: dict[str, Any], masked: Sequence[str] = ()) -> Any:
+        """The CSV file of a seed; see ``seed.load``."""
+        from dbt_delta.session import seed
+
+        return seed.load(self.config, model, masked)
+
+    @available
+    def dbt_delta_select(self, selection: str, state: str | None = None) -> list[str]:
+        """For run operations, which have no --select; see ``select.select``."""
+        from dbt_delta.session.select import select
+
+        return select(self, selection, state)
+
+    @available
+    def dbt_delta_folders(self, schema: str, known: list[str]) -> dict[str, str]:
+        """See ``folders.unknown``; through a connection to a server nothing is found."""
+        from dbt_delta.session import folders
+
+        connection = self._session()
+        return folders.unknown(connection.session, schema, known) if connection else {}
+
+    @available
+    def dbt_delta_drop_folder(self, path: str) -> None:
+        """See ``folders.drop``."""
+        from dbt_delta.session import folders
+
+        folders.drop(self._session().session, path)
+
+    @available
+    def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
+        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next two."""
+        connection = self._session()
+        return connection.relation(schema, name) if connection else None
+
+    @available
+    def dbt_delta_listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
+        """See ``facts.listing``."""
+        connection = self._session()
+        return connection.listing(schemas) if connection else None
+
+    @available
+    def dbt_delta_columns(self, sql: str) -> list[dict[str, str]] | None:
+        """See ``facts.columns``."""
+        connection = self._session()
+        return connection.columns(sql) if connection else None
+
+    @available
+    def dbt_delta_problem(self, sql: str) -> str:
+        """The first line of why Spark cannot plan a SELECT; empty where it can."""
+        try:
+            if self.dbt_delta_columns(sql) is None:
+                self.execute(f"describe query {sql}", fetch=True)
+        except DbtRuntimeError as error:
+            return _first_line(error)
+        return ""
+
+    @available
+    def dbt_delta_attempt(self, sql: str) -> tuple[str, Any]:
+        """Runs a statement: the first line of the error it ended in, if any, and its rows.
+
+        Jinja has no way to go on after an error.
+        """
+        try:
+            return "", self.execute(sql, fetch=True)[1]
+        except DbtRuntimeError as error:
+            return _first_line(error), None
+
+    @available
+    def dbt_delta_hide(self, is_hidden: bool) -> None:
+        """Whether errors in this thread leave out values, from now on."""
+        from dbt_delta.session import errors
+
+        errors.hide_values(is_hidden)
+
+    def _session(self) -> Any:
+        """This thread's connection where it is an embedded session, else None."""
+        if self.method != profile.SESSION:
+            return None
+        return self.connections.get_thread_connection().handle
+
+
+def _first_line(error: DbtRuntimeError) -> str:
+    return str(error.msg).strip().partition("\n")[0]

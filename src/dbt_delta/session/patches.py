@@ -1,0 +1,90 @@
+"""All that is replaced in dbt: functions that no subclass of ours reaches.
+
+Everything else of the Python side is a subclass: adapter.py, manager.py, relation.py.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+from dbt_delta.session import profile, versions
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A function of dbt by module and name, what makes ours of it, and why no subclass can."""
+
+    module: str
+    name: str
+    wrap: Callable[[Any], Any]
+    reason: str
+
+
+def apply(patch: Patch) -> None:
+    """Wraps a function of dbt, once per process, and of a tested version only."""
+    owner: Any = import_module(patch.module)
+    *path, name = patch.name.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    stock = getattr(owner, name)
+    if hasattr(stock, "dbt_delta") or versions.obstacle():
+        return
+    ours = wraps(stock)(patch.wrap(stock))
+    ours.dbt_delta = True
+    setattr(owner, name, ours)
+
+
+def _name_encoding(stock: Any) -> Any:
+    """A seed that is not UTF-8 is refused with its file and line, when dbt parses the project."""
+
+    def load_seed_source_file(match: Any, project_name: str) -> Any:
+        try:
+            return stock(match, project_name)
+        except UnicodeDecodeError as error:
+            from dbt_delta.session import seed
+
+            raise seed.encoding_refusal(match.original_file_path, error) from error
+
+    return load_seed_source_file
+
+
+def _cancel_at_first_failure(stock: Any) -> Any:
+    """``--fail-fast`` cancels what runs when the first node fails, and shows that failure."""
+    from dbt.adapters.factory import get_adapter
+    from dbt.exceptions import FailFastError
+
+    from dbt_delta.session.adapter import DeltaAdapter
+
+    def handle_result(self: Any, result: Any) -> None:
+        stock(self, result)
+        if not isinstance(self._raise_next_tick, FailFastError):
+            return
+        # What the cancelled nodes report then is not the failure to show.
+        first = self.__dict__.setdefault("_dbt_delta_first_failure", self._raise_next_tick)
+        self._raise_next_tick = first
+        adapter = get_adapter(self.config)
+        if isinstance(adapter, DeltaAdapter) and adapter.method in profile.OURS:
+            adapter.connections.cancel_open()
+
+    return handle_result
+
+
+SEED_FILES = Patch(
+    "dbt.parser.read_files",
+    "load_seed_source_file",
+    _name_encoding,
+    "dbt reads small seeds itself when it parses the project, in a function of a module, before "
+    "it asks an adapter; of a seed that is not UTF-8 it says neither file nor line.",
+)
+# Applied when a connection opens: commands that run no node import no tasks.
+FIRST_FAILURE = Patch(
+    "dbt.task.runnable",
+    "GraphRunnableTask._handle_result",
+    _cancel_at_first_failure,
+    "dbt's commands make their tasks themselves, and raise a failure in the thread that hands out "
+    "nodes, which may be waiting for one to become ready: a long model with a child would run to "
+    "its end.",
+)
+PATCHES = (SEED_FILES, FIRST_FAILURE)
