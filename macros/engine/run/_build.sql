@@ -35,7 +35,7 @@
     statement itself has no place for them.
 #}
 {% macro _prepare_source(sql, columns, layout) -%}
-    {%- if layout.format == 'delta' -%}
+    {%- if layout.format != 'iceberg' -%}
         {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
     {%- endif -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
