@@ -109,9 +109,8 @@
         {%- set value = 'rpad(' ~ value ~ ', ' ~ modules.re.findall('\\d+', type)[0] ~ ", ' ')" -%}
     {%- endif -%}
     {%- if column.type == 'string' and column.name | lower in existing.partitions | map('lower') -%}
-        {#- Delta stores an empty text in a partition column as NULL. -#}
-        {%- set empty = '(' ~ expression ~ ") = ''" -%}
-        {%- set misfit = misfit ~ ' or ' ~ empty if misfit else empty -%}
+        {%- set lost = dbt_delta._is_lost_in_partition('cast((' ~ expression ~ ') as string)') -%}
+        {%- set misfit = misfit ~ ' or ' ~ lost if misfit else lost -%}
     {%- endif -%}
     {%- set same = dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' <=> '
         ~ dbt_delta._comparable(value, column.type) -%}

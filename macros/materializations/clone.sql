@@ -32,8 +32,10 @@
         {{- return({'relations': [this.incorporate(type='view')]}) -}}
     {%- endif -%}
     {%- set successor = this if existing is none else dbt_delta._beside(this, 'new') -%}
-    {%- call statement('main') -%}
-        {{ dbt_delta.get_create_clone_sql(successor, source) }}
+    {%- call dbt_delta._tagging(dbt_delta._replaced_tag(existing)) -%}
+        {%- call statement('main') -%}
+            {{ dbt_delta.get_create_clone_sql(successor, source) }}
+        {%- endcall -%}
     {%- endcall -%}
     {%- set docs = dbt_delta._docs() -%}
     {%- if docs.comment is not none or docs.column_comments -%}

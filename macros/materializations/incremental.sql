@@ -25,6 +25,7 @@
     {%- if existing is not none and existing.type != 'view' and not should_full_refresh() -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- else -%}
+        {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._check_first_batch() -%}{%- endif -%}
         {%- do dbt_delta._build(existing, sql, settings, layout) -%}
     {%- endif -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
@@ -69,6 +70,7 @@
     {%- if flags.EMPTY -%}
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised)) -}}
     {%- endif -%}
+    {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
     {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}

@@ -233,7 +233,7 @@
     {%- set own = own | map('lower') | list -%}
     {%- set after = source_columns if table is none
         else dbt_delta._columns_after(source_columns, table.columns, 'append_new_columns') -%}
-    {%- set columns = [] -%}
+    {%- set columns, partitions = [], (table.partitions if table else []) | map('lower') | list -%}
     {%- for column in after if column.name | lower not in own -%}
         {%- set source = dbt_delta._column(source_columns, column.name) -%}
         {%- do dbt_delta._refuse_other_type(source, column) -%}
@@ -243,6 +243,7 @@
             'type': 'string' if column.type == 'void' else column.type,
             'source': source.name if source else none,
             'source_type': source.type if source else none,
+            'is_partition': column.name | lower in partitions,
         }) -%}
     {%- endfor -%}
     {{- return(columns) -}}

@@ -9,7 +9,7 @@
     {%- set meta = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
     {%- set key, hard_deletes = config.get('unique_key'), adapter.get_hard_deletes_behavior(config) -%}
     {%- set delete_when, deletions = config.get('cdc_delete_when'), config.get('cdc_deletions', 'remember') -%}
-    {#- With --empty the source is empty by order, not because all was deleted. -#}
+    {#- With --empty and --sample rows are missing by order, not because they were deleted. -#}
     {%- set settings = {
         'strategy': config.get('strategy'),
         'keys': [key] if key is string else key,
@@ -30,7 +30,7 @@
         'scd_type': config.get('cdc_scd_type', 2) | int,
         'deletions': deletions,
         'marks_deletions': delete_when is not none and hard_deletes != 'new_record' and deletions == 'remember',
-        'ends_rows': hard_deletes != 'ignore' and not flags.EMPTY,
+        'ends_rows': hard_deletes != 'ignore' and not flags.EMPTY and not dbt_delta._sample(),
     } -%}
     {%- do dbt_delta._validate_snapshot(settings) -%}
     {{- return(settings) -}}

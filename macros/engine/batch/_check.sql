@@ -8,6 +8,23 @@
 {%- endmacro %}
 
 {#
+    Refuses a sample where the write replaces more than the rows of the same key, of which the sample may have
+    a part only. microbatch replaces what is in the sample.
+#}
+{% macro _check_sample(table, settings) -%}
+    {%- set replaces = settings.strategy in ('insert_overwrite', 'delete+insert')
+        or (settings.strategy == 'replace_where' and settings.predicates) -%}
+    {%- if replaces or (settings.strategy == 'merge' and settings.by_source_action) -%}
+        {%- do dbt_delta._refuse(
+            ('incremental_strategy ' ~ settings.strategy if replaces else 'not_matched_by_source_action')
+            ~ ' of ' ~ table.name ~ ' replaces or deletes rows that the model does not give, and --sample gives it a part '
+            ~ 'of them only. Nothing was changed. Leave the model out by --exclude, or build a table of the sample with '
+            ~ '--full-refresh, in a schema of its own.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
     One row about the batch: row_count, duplicate_keys, null_rows, for each bounded key low_N, high_N,
     nulls_N, values_N, and lost_N: what the Nth of `losses` counts.
 #}

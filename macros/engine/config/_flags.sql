@@ -9,6 +9,11 @@
     {{- return((value | string | lower) in ('true', '1', 'yes', 'on')) -}}
 {%- endmacro %}
 
+{# The window of `--sample`, {start, end} in UTC; none without. #}
+{% macro _sample() -%}
+    {{- return(invocation_args_dict.get('sample') if invocation_args_dict is defined else none) -}}
+{%- endmacro %}
+
 {# What only Databricks can do: an error where data would be exposed, else one warning per run. #}
 {% macro _validate_platform() -%}
     {%- if config.get('row_filter') -%}

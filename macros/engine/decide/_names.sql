@@ -1,8 +1,10 @@
-{# How a column was called at an earlier version; none where it was made since. #}
+{# How a column was called at an earlier version; none where it was made since. Beyond a RESTORE names do not change. #}
 {% macro _former_name(name, commits, from, to) -%}
-    {%- set at = namespace(name=name) -%}
-    {%- for commit in commits if from < commit.version <= to and at.name is not none -%}
-        {%- if commit.operation == 'RENAME COLUMN'
+    {%- set at = namespace(name=name, is_restored=false) -%}
+    {%- for commit in commits if from < commit.version <= to and at.name is not none and not at.is_restored -%}
+        {%- if commit.operation == 'RESTORE' -%}
+            {%- set at.is_restored = true -%}
+        {%- elif commit.operation == 'RENAME COLUMN'
             and dbt_delta._column_at(commit.parameters.newColumnPath) | lower == at.name | lower -%}
             {%- set at.name = dbt_delta._column_at(commit.parameters.oldColumnPath) -%}
         {%- elif commit.operation == 'DROP COLUMNS'

@@ -16,9 +16,7 @@
         {%- set sql = dbt_delta._prepare_source(sql, columns, layout) -%}
     {%- endif -%}
     {%- set create = dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) -%}
-    {%- call dbt_delta._tagging({
-        'dbt_replaced': 'view' if existing.type == 'view' else existing.provider ~ ' table'
-    } if beside else {}) -%}
+    {%- call dbt_delta._tagging(dbt_delta._replaced_tag(existing) if beside else {}) -%}
         {%- call statement('main') -%}{{ create }}{%- endcall -%}
     {%- endcall -%}
     {%- if layout.column_comments -%}
@@ -37,7 +35,7 @@
     statement itself has no place for them.
 #}
 {% macro _prepare_source(sql, columns, layout) -%}
-    {%- if layout.format == 'delta' -%}
+    {%- if layout.format != 'iceberg' -%}
         {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
     {%- endif -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
@@ -54,6 +52,13 @@
     {%- if feed is not none and 'delta.enableChangeDataFeed' not in dbt_delta._creation_properties(layout) -%}
         {%- do run_query(dbt_delta.get_set_properties_sql(relation, {'delta.enableChangeDataFeed': feed})) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# What the first commit of a successor tells of what it replaces by a swap, and what no undo brings back. #}
+{% macro _replaced_tag(existing) -%}
+    {{- return({} if existing is none else {
+        'dbt_replaced': 'view' if existing.type == 'view' else existing.provider ~ ' table'
+    }) -}}
 {%- endmacro %}
 
 {#

@@ -9,15 +9,20 @@
 {%- endmacro %}
 
 {#
-    A text for a partition column. Delta would store an empty text, and Hive's name for NULL, as NULL, and
-    invalid UTF-8 as other bytes.
+    The condition of a text that a partition column cannot hold. Spark stores an empty text, and Hive's name for
+    NULL, as NULL, and invalid UTF-8 as other bytes.
 #}
+{% macro _is_lost_in_partition(value) -%}
+    {{- return(value ~ " in ('', '__HIVE_DEFAULT_PARTITION__') or not is_valid_utf8(" ~ value ~ ')') -}}
+{%- endmacro %}
+
+{# A text for a partition column; fails for one that it cannot hold. #}
 {% macro get_partition_text_sql(value, name) -%}
     {{- return(
-        'case when ' ~ value ~ " in ('', '__HIVE_DEFAULT_PARTITION__') or not is_valid_utf8(" ~ value ~ ') then raise_error('
+        'case when ' ~ dbt_delta._is_lost_in_partition(value) ~ ' then raise_error('
         ~ dbt_delta._literal(
             'Partition column ' ~ name ~ " of the model has an empty text, '__HIVE_DEFAULT_PARTITION__' or invalid "
-            ~ 'UTF-8: Delta would store another value. Nothing was written. Give it a text, or NULL.'
+            ~ 'UTF-8: another value would be stored. Nothing was written. Give it a text, or NULL.'
         ) ~ ') else ' ~ value ~ ' end'
     ) -}}
 {%- endmacro %}

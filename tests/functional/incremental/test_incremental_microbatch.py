@@ -4,6 +4,7 @@ Most models are one project: it is built with the events of three days, and run 
 day with other events. The first build of most is one SELECT, not a batch for each day.
 """
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -186,3 +187,70 @@ def test_retry_runs_the_failed_batch_only(project: Project) -> None:
     # The third day was right before: it is not looked at again.
     assert [row[0] for row in tuples(project, "daily")] == [1, 2, 4, 5, 6, 33]
     assert versions(project, ["daily"]) == {"daily": 3}
+    # dbt would build the table anew of the one batch that failed.
+    project.sql("update {schema}.events set id = 3 where id = 33")
+    run = project.dbt("run", "-s", "daily", "--full-refresh", *DAYS, check=False)
+    assert run.result("daily").status == "partial success"
+    project.sql("update {schema}.events set id = 34 where id = 3")
+    refused = project.dbt("retry", check=False)
+    assert "--event-time-start '2024-01-02 00:00:00' --event-time-end '2024-01-03" in refused.log
+    assert [row[0] for row in tuples(project, "daily")] == [1, 2, 6, 55]
+    assert versions(project, ["daily"]) == {"daily": 5}
+
+
+SAMPLE = json.dumps({"start": "2024-01-02 12:00:00.500000", "end": "2024-01-03 06:00:00"})
+# Half a second before the sample, and after.
+EDGES = "7, '2024-01-02 12:00:00.4'", "8, '2024-01-02 12:00:00.6'"
+REPLACING = {
+    "overwriting": ("incremental_strategy insert_overwrite", {"strategy": "insert_overwrite"}),
+    "exchanging": (
+        "incremental_strategy delete+insert",
+        {"strategy": "delete+insert", "unique_key": "id"},
+    ),
+    "deleting": (
+        "not_matched_by_source_action",
+        {"strategy": "merge", "unique_key": "id", "not_matched_by_source_action": "delete"},
+    ),
+}
+
+
+def test_what_is_not_in_a_sample_stays(project: Project) -> None:
+    write_events(project, *FIRST, *EDGES)
+    select = SELECT.format("at")
+    write_models(
+        project,
+        {
+            "monthly": microbatch(select, batch_size="month"),
+            "merged": model(select, unique_key="id"),
+            **{
+                name: model(select, **{f"incremental_{k}" if k == "strategy" else k: v
+                                       for k, v in config.items()})
+                for name, (_, config) in REPLACING.items()
+            },
+        },
+    )  # fmt: skip
+    project.write(
+        {
+            "snapshots/past.yml": """
+                snapshots:
+                  - name: past
+                    relation: ref('events')
+                    config:
+                      {unique_key: id, strategy: check, check_cols: all, hard_deletes: invalidate}
+            """,
+        }
+    )
+    month = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-02-01")
+    project.dbt("build", *month)
+    project.sql("update {schema}.events set id = 10 + id")
+    run = project.dbt("build", "--exclude", "events", "--sample", SAMPLE, *month, check=False)
+    said = messages(run)
+    assert set(said) == set(REPLACING)
+    assert all(text in said[name] for name, (text, _) in REPLACING.items())
+    assert _ids(project, "monthly", "merged", *REPLACING) == {
+        "monthly": [1, 2, 3, 6, 7, 14, 15, 18],
+        "merged": [1, 2, 3, 4, 5, 6, 7, 8, 14, 15, 18],
+        **{name: [1, 2, 3, 4, 5, 6, 7, 8] for name in REPLACING},
+    }
+    ended = project.sql("select count(dbt_valid_to) as n, count(*) as m from {schema}.past")[0]
+    assert (ended.n, ended.m) == (0, 11)

@@ -256,6 +256,11 @@ BUILDS = {
         "{{ config(materialized='table', partition_by='p') }} select 1 as id, '' as p",
         "Partition column p of the model has an empty text",
     ),
+    "parquet_empty": (
+        "{{ config(materialized='table', file_format='parquet', partition_by='p') }} "
+        "select 1 as id, '' as p",
+        "Partition column p of the model has an empty text",
+    ),
     "twice_deleted": (
         model(
             values("id, op", "1, 'I'", "1, 'D'"),

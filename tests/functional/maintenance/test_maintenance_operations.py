@@ -192,6 +192,8 @@ def test_rows_are_updated_where_they_differ(shared: Project) -> None:
         ({"day": "'2024'"}, "3 values of '2024' are no date as they are"),
         ({"code": "'abc '"}, "are no varchar(3) as they are"),
         ({"a `b": "''"}, "are no string as they are"),
+        ({"a `b": "'__HIVE_DEFAULT_PARTITION__'"}, "are no string as they are"),
+        ({"a `b": "cast(x'ff61' as string)"}, "are no string as they are"),
         ({"amount": 100}, "CHECK constraint low (amount < 100) is violated by 3 of the rows"),
         ({"day": "day + 3650"}, "CHECK constraint young (year < 2030) is violated by 3 of"),
         ({"id": None}, "NOT NULL"),

@@ -122,6 +122,16 @@ def test_a_clone_in_the_place_of_a_clone_is_read_anew(cloned: Cloned) -> None:
         assert [row["id"] for row in cloned.project.rows("i")] == rows
 
 
+def test_undo_names_what_a_clone_replaced(cloned: Cloned) -> None:
+    cloned.project.write({"models/i.sql": SOURCES["models/i.sql"].replace("2 as id", "8 as id")})
+    cloned.project.dbt("run", "-s", "i")
+    cloned.clone("-s", "i", "--full-refresh")
+    undo = ("run-operation", "undo_run", "--args", "{run: last}")
+    refused = cloned.project.dbt(*undo, check=False)
+    assert "i replaced a delta table in that run, which cannot be brought back" in refused.output
+    assert cloned.project.rows("i") == [{"id": 2}]
+
+
 def test_a_run_on_a_clone_leaves_its_source_alone(cloned: Cloned) -> None:
     cloned.clone("-s", "i")
     cloned.project.write({"models/i.sql": SOURCES["models/i.sql"].replace("2 as id", "8 as id")})

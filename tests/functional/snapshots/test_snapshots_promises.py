@@ -177,6 +177,14 @@ def _promises(**texts: str) -> str:
     return "snapshots:" + "".join(entries)
 
 
+# Of a text that the table would hold as NULL.
+PARTED = {
+    name: _story(f"{config}, partition_by='name'", (ONE,), (f"1, '', {day(2)}",))
+    for name, config in (
+        ("parted_checked", CHECKED),
+        ("parted_fed", f"{FEED}, cdc_sequence_by='at'"),
+    )
+}
 # Of dbt-databricks.
 OTHERS = {
     "databricks": _story(
@@ -209,7 +217,7 @@ def told(new_shared_project: Callable[[str], Project]) -> Told:
                 "select * except (dbt_is_deleted), false as dbt_is_deleted from {schema}.databricks"
             )
 
-    stories |= {**TWICE, **PLACE, **OPEN, **MEANWHILE, **PROMISED, **OTHERS}
+    stories |= {**TWICE, **PLACE, **OPEN, **MEANWHILE, **PROMISED, **PARTED, **OTHERS}
     return Told(project, stories, between)
 
 
@@ -227,7 +235,7 @@ def test_nothing_is_left_beside(told: Told) -> None:
     staged = {name for name in found if "__dbt_" in name}
     assert found - staged == set(told.stories) - set(refused)
     # Only a MERGE that fails leaves what was staged to the next run.
-    assert {name.partition("__dbt_")[0] for name in staged} <= {*MEANWHILE, "promised"}
+    assert {name.partition("__dbt_")[0] for name in staged} <= {*MEANWHILE, *PARTED, "promised"}
 
 
 @pytest.mark.parametrize("name", TWICE)
@@ -271,6 +279,11 @@ def test_another_dbt_valid_to_current(told: Told, name: str) -> None:
     opened = told.project.rows(name)[0]["dbt_valid_to"]
     assert (opened is None) == name.endswith("removed")
     assert tables.version(told.project, name) == version + 1
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_a_text_that_a_partition_cannot_hold(told: Told, name: str) -> None:
+    assert "Partition column name of the model has an empty text" in _refused(told, name)
 
 
 @pytest.mark.parametrize("name", MEANWHILE)

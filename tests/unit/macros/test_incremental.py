@@ -2,6 +2,7 @@
 
 import datetime as dt
 import sqlite3
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -219,6 +220,80 @@ def test_window(macros, type: str, low: str, high: str) -> None:
     )
     target = {**TARGET, "columns": [{"name": "Day", "type": type}]}
     assert package._window(target) == [f"`Day` >= {type}{low}", f"`Day` < {type}{high}"]
+
+
+SAMPLED = SimpleNamespace(start=dt.datetime(2024, 1, 2, 10, tzinfo=dt.UTC))
+
+
+def batch_of(macros: Any, start: str, end: str, args: dict[str, Any], **config: Any) -> Any:
+    """The macros in a microbatch, as dbt was called."""
+    own = {
+        "event_time": "day",
+        "__dbt_internal_microbatch_event_time_start": dt.datetime.fromisoformat(start),
+        "__dbt_internal_microbatch_event_time_end": dt.datetime.fromisoformat(end),
+        **config,
+    }
+    return macros(
+        config=SimpleNamespace(get=own.get),
+        invocation_args_dict=args,
+        model=SimpleNamespace(config=own, name="m"),
+        this=SimpleNamespace(schema="s", identifier="m"),
+    )
+
+
+def test_a_sample_makes_the_window_smaller(macros) -> None:
+    sample = SimpleNamespace(
+        start=dt.datetime(2024, 1, 1, 10, 0, 0, 500), end=dt.datetime(2025, 1, 1)
+    )
+    package = batch_of(macros, "2024-01-01", "2024-01-02", {"sample": sample})
+    target = {**TARGET, "columns": [{"name": "day", "type": "timestamp_ntz"}]}
+    assert package._window(target) == [
+        "`day` >= timestamp_ntz'2024-01-01 10:00:00.000500'",
+        "`day` < timestamp_ntz'2024-01-02 00:00:00'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "begin", "given", "refused"),
+    [
+        ("2024-01-01", "2024-01-01", None, False),
+        # dbt cuts the beginning to the batch's size.
+        ("2024-01-01", dt.datetime(2024, 1, 1, 5), None, False),
+        ("2024-01-02", "2024-01-01", None, True),
+        ("2024-01-02", "2024-01-01", dt.datetime(2024, 1, 2, tzinfo=dt.UTC), False),
+        ("2024-01-03", "2024-01-01", "2024-01-02 00:00:00", True),
+        # A sample has a beginning of its own.
+        ("2024-01-02", "2024-01-01", {"sample": SAMPLED}, False),
+        ("2024-01-03", "2024-01-01", {"sample": SAMPLED}, True),
+    ],
+)
+def test_a_table_is_built_of_its_first_batch(
+    macros, start: str, begin: object, given: object, refused: bool
+) -> None:
+    args = given if isinstance(given, dict) else {"event_time_start": given}
+    package = batch_of(macros, start, "2024-01-04", args, begin=begin)
+    said = f"--event-time-start '{start} 00:00:00' --event"
+    with pytest.raises(CompilationError, match=said) if refused else nullcontext():
+        package._check_first_batch()
+
+
+@pytest.mark.parametrize(
+    ("config", "refused"),
+    [
+        ({"incremental_strategy": "insert_overwrite"}, True),
+        ({"incremental_strategy": "delete+insert", "unique_key": "id"}, True),
+        ({"incremental_strategy": "replace_where", "incremental_predicates": ["id > 1"]}, True),
+        ({"unique_key": "id", "not_matched_by_source_action": "delete"}, True),
+        ({"unique_key": "id"}, False),
+        ({"incremental_strategy": "append"}, False),
+    ],
+)
+def test_what_a_sample_must_not_replace(macros, config: dict[str, Any], refused: bool) -> None:
+    package = load(macros, **config)
+    found = package._incremental_settings()
+    said = "and --sample gives it a part"
+    with pytest.raises(CompilationError, match=said) if refused else nullcontext():
+        package._check_sample(TARGET, found)
 
 
 @pytest.mark.parametrize(

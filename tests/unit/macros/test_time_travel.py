@@ -298,6 +298,18 @@ def test_a_column_is_known_by_its_former_name(
     assert macros()._former_name(name, RENAMED, since, until) == former
 
 
+def test_a_restore_brings_names_back(macros) -> None:
+    commits = [
+        _commit(4, "RENAME COLUMN", oldColumnPath="b", newColumnPath="c"),
+        _commit(3, "RESTORE"),
+        _commit(2, "DROP COLUMNS", columns='["a"]'),
+        _commit(1, "RENAME COLUMN", oldColumnPath="a", newColumnPath="b"),
+    ]
+    assert macros()._former_name("c", commits, 0, 4) == "b"
+    assert macros()._former_name("a", commits, 0, 4) == "a"
+    assert macros()._former_name("b", commits, 0, 2) == "a"
+
+
 @pytest.mark.parametrize(
     ("operations", "since", "until", "reuses"),
     [
