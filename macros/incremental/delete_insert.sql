@@ -49,5 +49,5 @@ on
 when matched then delete
 when not matched and not source.__dbt_delete then
     insert ({{ names | join(', ') }})
-    values ({{ dbt_delta._guarded(values, names, table, batch, settings, 'source') | join(', ') }})
+    values ({{ values | join(', ') }})
 {%- endmacro %}

@@ -47,7 +47,7 @@ when matched{{ ' and ' ~ updates if updates }} then
 {%- if not settings.skip_not_matched %}
 when not matched{{ ' and (' ~ settings.not_matched_condition ~ ')' if settings.not_matched_condition }} then
     insert ({{ names | join(', ') }})
-    values ({{ dbt_delta._guarded(values, names, table, batch, settings, source) | join(', ') }})
+    values ({{ values | join(', ') }})
 {%- endif %}
 {%- if settings.by_source_action %}
 when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if settings.by_source_condition }} then

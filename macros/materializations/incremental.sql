@@ -92,7 +92,7 @@
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- set batch = dbt_delta._named_batch(batch) -%}
+        {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
         {%- call statement('main') -%}
             {{ dbt_delta.get_write_sql(table, batch, settings) }}
         {%- endcall -%}

@@ -1,3 +1,14 @@
+{# The columns whose values the table may store as others, keys aside, with a condition that says when. #}
+{% macro _value_losses(batch, keys) -%}
+    {%- set losses = [] -%}
+    {%- for column in batch['columns'] if column.name | lower not in keys | map('lower') | list
+        and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- set altered = dbt_delta._altered(dbt_delta._quoted(column.source), column.source_type, column.type) -%}
+        {%- if altered -%}{%- do losses.append(dict(column, altered=altered)) -%}{%- endif -%}
+    {%- endfor -%}
+    {{- return(losses) -}}
+{%- endmacro %}
+
 {# For each of some columns how many rows have a value that would be altered, and one of them. #}
 {% macro get_losses_sql(from, losses) -%}
     {%- set counts = [] -%}

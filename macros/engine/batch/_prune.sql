@@ -106,25 +106,3 @@
     {%- endif -%}
     {{- return('(' ~ options | join(' or ') ~ ')' if options | length > 1 else options[0]) -}}
 {%- endmacro %}
-
-{#
-    The values to insert; of a batch that is a view, keys are checked against the bounds found
-    before. A row that came in between might have a match that the bounds hide.
-#}
-{% macro _guarded(values, names, table, batch, settings, alias) -%}
-    {%- if batch.staging is not none -%}{{- return(values) -}}{%- endif -%}
-    {%- set guarded = [] -%}
-    {%- for value in values -%}
-        {%- set guard = namespace(value=value) -%}
-        {%- set name = names[loop.index0] -%}
-        {%- for bound in batch.bounds if dbt_delta._quoted(bound.name) == name -%}
-            {%- set guard.value = 'if(' ~ dbt_delta._bound(bound, value) ~ ', ' ~ value ~ ', raise_error('
-                ~ dbt_delta._literal(
-                    'The source of ' ~ table.name ~ ' changed while it was merged; nothing was written. '
-                    ~ "Run the model again, or set stage: table."
-                ) ~ '))' -%}
-        {%- endfor -%}
-        {%- do guarded.append(guard.value) -%}
-    {%- endfor -%}
-    {{- return(guarded) -}}
-{%- endmacro %}

@@ -1,16 +1,13 @@
 {# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
 {% macro _check_keys(table, batch, settings, found, is_build=false) -%}
     {%- set keys = settings.unique_key -%}
-    {%- set refuse_duplicates = settings.duplicate_keys == 'error'
-        or (settings.strategy == 'merge' and settings.duplicate_keys is none
-            and (not is_build or settings.delete_condition)) -%}
     {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
             table, batch, keys, found['null_rows'] | int, 'null keys',
             where=dbt_delta._null_condition(keys),
             way_out="Filter them out, or set null_keys: match, by which NULL is a key like any other."
         ) -%}
-    {%- elif refuse_duplicates and found['duplicate_keys'] | int > 0 -%}
+    {%- elif dbt_delta._refuses_duplicates(settings, is_build) and found['duplicate_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
             table, batch, keys, found['duplicate_keys'] | int, 'duplicate keys',
             having='having count(*) > 1',

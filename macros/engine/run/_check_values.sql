@@ -3,12 +3,7 @@
     column cannot hold at all. Keys were looked at before.
 #}
 {% macro _check_values(name, batch, keys=[]) -%}
-    {%- set losses = [] -%}
-    {%- for column in batch['columns'] if column.name | lower not in keys | map('lower') | list
-        and not dbt_delta._fits(column.source_type, column.type) -%}
-        {%- set altered = dbt_delta._altered(dbt_delta._quoted(column.source), column.source_type, column.type) -%}
-        {%- if altered -%}{%- do losses.append(dict(column, altered=altered)) -%}{%- endif -%}
-    {%- endfor -%}
+    {%- set losses = dbt_delta._value_losses(batch, keys) -%}
     {%- if not losses -%}{{- return(none) -}}{%- endif -%}
     {%- set found = run_query(dbt_delta.get_losses_sql(batch.from, losses)).rows[0] -%}
     {%- for column in losses -%}

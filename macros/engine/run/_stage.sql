@@ -59,12 +59,11 @@
     newest row; a MERGE refuses that in a subquery of its source ("Table does not support reads"),
     but not behind a view.
 #}
-{% macro _named_batch(batch) -%}
+{% macro _named_batch(table, batch, settings) -%}
     {%- if batch.staging is not none -%}{{- return(batch) -}}{%- endif -%}
     {%- set view = dbt_delta._beside(this, 'tmp').identifier ~ '_view' -%}
-    {%- do run_query(
-        'create or replace temporary view ' ~ dbt_delta._quoted(view) ~ ' as\nselect * from ' ~ batch.from
-    ) -%}
+    {%- set select = dbt_delta.get_unchanged_batch_sql(table, batch, settings) -%}
+    {%- do run_query('create or replace temporary view ' ~ dbt_delta._quoted(view) ~ ' as\n' ~ select) -%}
     {{- return(dict(
         batch, **{'from': dbt_delta._quoted(view), 'view': api.Relation.create(identifier=view, type='view')}
     )) -}}

@@ -3,11 +3,15 @@
 All models are one project, which runs twice; a test looks at its own.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dbt_delta.session import retry
 from tests.functional.harness import Project
 from tests.functional.incremental.models import (
     FIRST,
@@ -31,8 +35,11 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
     """Between the runs the data of old days is lost, and others leave relations beside a model."""
     project = new_shared_project("staging")
     write_models(
-        project, {**EVALUATED_ONCE, **CHANGING, **PLAIN, **PRUNED, **NO_MATCH_HIDDEN, **SWEPT}
+        project,
+        {**EVALUATED_ONCE, **CHANGING, **RACED, **PLAIN, **PRUNED, **NO_MATCH_HIDDEN, **SWEPT},
     )
+    for name in RACED:
+        project.sql(f"create table {{schema}}.of_{name} using delta as {RACED_FIRST}")
     first = project.dbt("run")
     for name in PRUNED:
         old = data_files(project, name, "day < '2024-01-03'")
@@ -44,11 +51,29 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
     project.sql("create table {schema}.a__dbt_tmp_0123456789 using delta as select 1 as id")
     # No model: a run would build it again if another model had dropped it.
     project.sql("create view {schema}.a__dbt_tmp_b as select 1 as id")
-    return Built(project, first, project.dbt("run", check=False))
+    with _other_writer(project):
+        return Built(project, first, project.dbt("run", check=False))
+
+
+@contextmanager
+def _other_writer(project: Project) -> Generator[None, None, None]:
+    """The sources of RACED get a row when their model has been looked at and is about to write."""
+    repeatedly = retry.repeatedly
+
+    def racing(sql: str, *arguments: Any) -> Any:
+        written = re.search(r"(?:merge|insert) into \S*`(raced_\w+)`", sql)
+        if written and written.group(1) in RACED:
+            name = written.group(1)
+            project.sql(f"insert into {{schema}}.of_{name} values ({RACED_LATE[name]})")
+        return repeatedly(sql, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retry, "repeatedly", racing)
+        yield
 
 
 def test_only_what_is_refused_fails_and_nothing_is_left_behind(built: Built) -> None:
-    refused = {"changing", *UNPRUNED}
+    refused = {"changing", *RACED, *UNPRUNED}
     assert set(messages(built.second)) == refused
     assert versions(built.project, refused) == dict.fromkeys(refused, 0)
     models = {result.node.name for result in built.second.results}
@@ -100,7 +125,53 @@ CHANGING = {
 def test_a_view_that_changes_while_it_is_merged_is_refused(built: Built) -> None:
     """The check has seen other keys than the merge: a match could be hidden by the bounds."""
     message = messages(built.second)["changing"]
-    assert "changed while it was merged; nothing was written" in message
+    assert "changed while it was written; nothing was written" in message
+
+
+RACED_FIRST = "select * from values (1, 'a', 1D), (9, 'p', 2D) as _ (id, v, d)"
+RACED_LATE = {
+    "raced_merge": "9, 'q', 2",
+    "raced_cast": "9, 'q', 2",
+    "raced_delete": "9, 'q', 2",
+    "raced_append": "9, 'q', 2",
+    "raced_null": "null, 'q', 2",
+    "raced_value": "10, 'q', 2.5",
+}
+RACED_KEY = {"unique_key": "id", "merge_prune": "off"}
+RACED_LOOK = {**RACED_KEY, "duplicate_keys": "error"}
+
+
+def _raced(name: str, columns: str, **config: Any) -> str:
+    source = "{{ this.schema }}.of_" + name
+    return model(
+        "select 1 as id, '' as v, 1 as d",
+        f"select {columns} from {source} where id is null or id > 1",
+        **config,
+    )
+
+
+RACED = {
+    "raced_merge": _raced("raced_merge", "id, v, int(d) as d", **RACED_KEY),
+    "raced_cast": _raced("raced_cast", "string(id) as id, v, int(d) as d", **RACED_KEY),
+    "raced_delete": _raced(
+        "raced_delete", "id, v, int(d) as d", incremental_strategy="delete+insert", **RACED_LOOK
+    ),
+    "raced_append": _raced(
+        "raced_append", "id, v, int(d) as d", incremental_strategy="append", **RACED_LOOK
+    ),
+    "raced_null": _raced(
+        "raced_null", "id, v, int(d) as d", incremental_strategy="append", unique_key="id",
+        null_keys="error",
+    ),
+    "raced_value": _raced("raced_value", "id, v, d", **RACED_KEY),
+}  # fmt: skip
+
+
+def test_rows_that_come_between_the_looks_and_the_write_are_refused(built: Built) -> None:
+    """The looks of a batch that is not staged saw a source without them."""
+    found = messages(built.second)
+    for name in RACED:
+        assert "changed while it was written; nothing was written" in found[name], name
 
 
 PLAIN = {

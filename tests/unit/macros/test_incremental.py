@@ -32,7 +32,7 @@ def load(macros: Any, **config: Any) -> SimpleNamespace:
     """The macros in a model with that configuration."""
     return macros(
         config=SimpleNamespace(get=config.get),
-        model=SimpleNamespace(columns={}, config=config, constraints=[]),
+        model=SimpleNamespace(columns={}, config=config, constraints=[], language="sql"),
         context={"get_incremental_mine_sql": "a macro"},
     )
 
@@ -44,7 +44,7 @@ def batch(**entries: Any) -> dict[str, Any]:
         for column in TARGET["columns"]
     ]
     found = {"from": "`batch`", "staging": None, "bounds": [], "rows": 1, "null_rows": 0}
-    return {**found, "columns": columns, **entries}
+    return {**found, "columns": columns, "source_columns": TARGET["columns"], **entries}
 
 
 def flat(sql: str) -> str:
@@ -180,17 +180,37 @@ def test_a_users_columns_do_not_clash_with_those_of_delete_insert(macros) -> Non
     assert len(found) == len({name.lower() for name in found}) == len(names) + 2
 
 
-def test_bounds_are_conditions_on_the_target_and_guards_of_the_insert(macros) -> None:
-    package = load(macros, unique_key="id")
+def test_what_was_looked_at_is_asked_again_of_a_batch_that_was_not_staged(macros) -> None:
+    package = load(macros, unique_key="id", null_keys="error")
     bounds = [{"name": "id", "nulls": True, "values": [], "low": "cast(1 as int)", "high": "9"}]
     read = batch(bounds=bounds)
     sql = flat(package.get_merge_sql(TARGET, read, package._incremental_settings()))
     limits = "({0} is null or ({0} >= cast(1 as int) and {0} <= 9))"
     assert "and " + limits.format("DBT_INTERNAL_DEST.`id`") in sql
-    assert f"values (if({limits.format('DBT_INTERNAL_SOURCE.`id`')}, " in sql
-    staged = batch(bounds=bounds, staging="a table")
-    sql = package.get_merge_sql(TARGET, staged, package._incremental_settings())
-    assert "raise_error" not in sql
+    sql = flat(package.get_unchanged_batch_sql(TARGET, read, package._incremental_settings()))
+    looks = (
+        f"count(*) over (partition by `id`) = 1 and `id` is not null and {limits.format('`id`')}"
+    )
+    assert f"select if({looks}, `id`, raise_error(" in sql
+    assert sql.count("raise_error") == 1
+    appended = load(macros, incremental_strategy="append", unique_key="id")
+    assert (
+        appended.get_unchanged_batch_sql(TARGET, batch(), appended._incremental_settings())
+        == "select * from `batch`"
+    )
+
+
+def test_values_that_the_table_would_alter_fail_though_the_source_changed(macros) -> None:
+    package = load(macros, incremental_strategy="append")
+    columns = batch()["columns"]
+    columns[2]["source_type"] = "double"
+    columns[2]["type"] = "int"
+    sql = package.get_unchanged_batch_sql(
+        TARGET,
+        batch(columns=columns, source_columns=[{"name": "v", "type": "double"}]),
+        package._incremental_settings(),
+    )
+    assert ") is not true, `v`, raise_error(" in sql
 
 
 def test_unchanged_rows_are_left_out_without_deletion_vectors(macros) -> None:
