@@ -31,6 +31,10 @@ def test_one_command_lands_builds_tests_and_answers(year: tuple[Home, Run]) -> N
     assert re.search(r"EWR - TYS .*\| +323 \| +41\.15 ", answers), answers
     assert home.count("flights") == 336_776
     assert home.count("raw_nycflights__flights") == 336_776 + 19_311
+    # The seed: on ten days of the year each carrier's row names the holiday.
+    named = home.rows("daily_carriers", "flight_date, holiday_name", "holiday_name is not null")
+    assert len(set(named)) == 10
+    assert '{"flight_date":"2013-11-28","holiday_name":"Thanksgiving Day"}' in named
 
 
 def test_the_console_shows_dbt_and_nothing_else(year: tuple[Home, Run]) -> None:
