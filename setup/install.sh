@@ -1,4 +1,4 @@
-# Sourced by ./run: makes .venv (Python packages, JARs, Java) and .venv-lint from the locks.
+# Sourced by ./run: makes .venv (Python packages, JARs, Java), .venv-lint and .venv-docs from the locks.
 # shellcheck shell=bash
 root=$PWD
 build=.setup
@@ -37,8 +37,11 @@ explain() {
 sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
 
 # Everything an environment is made of. The folder is part of it: a moved clone is set up again.
-fingerprint() { { pwd && cat setup/*.txt; } | sha256; }
-is_current() { [[ -f $1/$2 && $(<"$1/$2") == "$(fingerprint)" ]]; }
+# The lock of the site counts for .venv-docs alone: to change it does not set up Spark again.
+fingerprint() { { pwd && cat "${@:-${locks[@]}}"; } | sha256; }
+locks=()
+for lock in setup/*.txt; do [[ $lock == setup/docs.txt ]] || locks+=("$lock"); done
+is_current() { [[ -f $1/$2 && $(<"$1/$2") == "$(fingerprint "${@:3}")" ]]; }
 
 find_python() {
     local python
@@ -215,19 +218,23 @@ install_more() {
     finish
 }
 
-install_lint() {
-    is_current .venv-lint ready && return
-    local env=.venv-lint.new python
+install_lint() { install_beside lint linters; }
+install_docs() { install_beside docs "what builds the site"; }
+
+# An environment beside the project's, from one lock.
+install_beside() {
+    local env=.venv-$1 lock=setup/$1.txt python
+    is_current "$env" ready "$lock" && return
     python=$(find_python)
-    begin "$env"
+    begin "$env.new"
     step "uv" bootstrap_uv "$python"
-    step "linters" make_lint_env "$env" "$python"
-    fingerprint >"$env/ready"
-    rm -rf .venv-lint && mv "$env" .venv-lint
+    step "$2" make_beside "$env.new" "$python" "$lock"
+    fingerprint "$lock" >"$env.new/ready"
+    rm -rf "$env" && mv "$env.new" "$env"
     finish
 }
 
-make_lint_env() { uv venv --quiet --relocatable --python "$2" "$1" && uv_install "$1" -r setup/lint.txt; }
+make_beside() { uv venv --quiet --relocatable --python "$2" "$1" && uv_install "$1" -r "$3"; }
 
 # A scratch folder that goes whatever happens, with what was made so far.
 begin() {
@@ -244,7 +251,7 @@ finish() {
 compile_locks() {
     local name
     begin
-    for name in python test bench lint java uv build; do
+    for name in python test bench lint docs java uv build; do
         step "lock $name" uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
             --no-header --no-annotate --excludes setup/excludes.in "setup/$name.in" -o "setup/$name.txt"
     done

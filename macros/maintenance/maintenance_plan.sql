@@ -25,7 +25,7 @@
 
 {#
     A table of the plan as data: {table, node, problem, partitions, steps}, and where its log can be read files, bytes
-    and what else the README names; `unordered_bytes` is none without an order.
+    and what else docs/maintenance.md names; `unordered_bytes` is none without an order.
 #}
 {% macro _plan_line(table) -%}
     {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}

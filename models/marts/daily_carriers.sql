@@ -12,6 +12,12 @@ airlines as (
 
 ),
 
+holidays as (
+
+    select * from {{ ref('us_federal_holidays') }}
+
+),
+
 daily as (
 
     select
@@ -37,10 +43,13 @@ final as (
         daily.arrived_flights,
         daily.not_departed_flights,
         daily.late_flights,
-        daily.average_arrival_delay_minutes
+        daily.average_arrival_delay_minutes,
+        holidays.holiday_name
     from daily
     left join airlines
         on daily.carrier_code = airlines.carrier_code
+    left join holidays
+        on daily.flight_date = holidays.holiday_date
 
 )
 

@@ -1,7 +1,7 @@
 """Hooks, headers, docs, properties, contracts; what needs Databricks; how much is sent to Spark.
 
-All models are one project, which is built twice; a test looks at its own. The wrappers that the
-README has are a project of their own: Python models need others.
+All models are one project, which is built twice; a test looks at its own. The wrappers that
+docs/package.md has are a project of their own: Python models need others.
 """
 
 import json
@@ -338,9 +338,9 @@ def test_contradicting_layouts_are_refused(built: Built) -> None:
     assert "exclude each other" in messages(built.first)["both_layouts"]
 
 
-def test_the_wrappers_of_the_readme_work_in_another_project(project: Project) -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    (wrappers,) = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", readme, re.DOTALL)
+def test_the_wrappers_of_the_docs_work_in_another_project(project: Project) -> None:
+    page = (REPOSITORY / "docs/package.md").read_text()
+    (wrappers,) = re.findall(r"```sql\n(-- macros/dbt_delta\.sql.*?)```", page, re.DOTALL)
     project.write({"macros/materializations.sql": None, "macros/dbt_delta.sql": wrappers})
     project.write({"seeds/sown.csv": "id\n1\n"})
     models = {
