@@ -77,7 +77,9 @@ def test_only_what_is_refused_fails_and_nothing_is_left_behind(built: Built) -> 
     assert set(messages(built.second)) == refused
     assert versions(built.project, refused) == dict.fromkeys(refused, 0)
     models = {result.node.name for result in built.second.results}
-    assert relations(built.project) == sorted({*models, "a__dbt_tmp_b", *(f"of_{name}" for name in RACED)})
+    assert relations(built.project) == sorted(
+        {*models, "a__dbt_tmp_b", *(f"of_{name}" for name in RACED)}
+    )
 
 
 def _is_staged(built: Built, name: str) -> bool:
