@@ -55,7 +55,7 @@
     {{- return(
         settings.duplicate_keys == 'error'
         or (settings.strategy == 'merge' and settings.duplicate_keys is none and settings.unique_key | length > 0
-            and (not is_build or settings.delete_condition | length > 0))
+            and (not is_build or (settings.delete_condition or '') | length > 0))
     ) -}}
 {%- endmacro %}
 
