@@ -17,12 +17,12 @@
     {%- set batch = dbt_delta._stage_snapshot(table, batch, settings) -%}
     {%- if existing is none -%}
         {%- do dbt_delta._build_table(
-            this, dbt_delta.get_first_snapshot_sql(table, batch, settings), none,
+            this, dbt_delta.get_first_snapshot_sql(batch, settings), none,
             dict(layout, defaults={'delta.enableDeletionVectors': 'true'})
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
-        {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_values(batch, settings)) -%}
+        {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_batch(batch)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
         {%- do dbt_delta._merge_snapshot(table, batch, settings) -%}
     {%- endif -%}

@@ -3,12 +3,13 @@
     sql, source_columns      the model and what it gives
     keys                     {text, name, label, type}: an expression that source and table both understand, the
                              column's name if it is one, its name in messages
-    columns                  those of the table without dbt's own: {name, held, type, source, source_type}; held is
-                             what the value is called until it is written, source none where the source has none
+    columns                  those of the table without dbt's own: {name, type, source, source_type}; source is none
+                             where the source has none
     changes                  of the table's schema, which the columns need
     updated                  {text, type}: when a row of the source changed
     row_changed, scd_id      what a strategy says of a row; none where it says nothing
-    sequence, sequence_types, times   the order of a feed, and that with the time of its own; [] of others
+    sequence, sequence_types, has_own_time   the order of a feed, and whether its rows begin at another time than
+                             that of their order; [] and false of others
     time, updated_type       the types of dbt_valid_from and dbt_updated_at
     deleted_type             that of dbt_is_deleted, none without; has_deletions: the table has it already
     is_counted               the source is expensive: its rows are counted by key as it is read, else its keys are
@@ -39,7 +40,7 @@
         'scd_id': strategy.scd_id,
         'sequence': strategy.sequence,
         'sequence_types': strategy.sequence_types,
-        'times': strategy.times,
+        'has_own_time': strategy.has_own_time,
         'time': times.time,
         'updated_type': times.updated_type,
         'deleted_type': deleted.type if deleted is not none
@@ -95,9 +96,9 @@
     {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
-{# What a strategy says: {updated, row_changed, scd_id, sequence, sequence_types, times}; see _snapshot_batch. #}
+{# What a strategy says: {updated, row_changed, scd_id, sequence, sequence_types, has_own_time}; see _snapshot_batch. #}
 {% macro _snapshot_strategy(columns, table, settings) -%}
-    {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._cdc_strategy(columns, table, settings)) -}}{%- endif -%}
+    {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._feed_strategy(columns, table, settings)) -}}{%- endif -%}
     {%- set custom = none if settings.strategy in ('timestamp', 'check') else strategy_dispatch(settings.strategy)(
         model, 'snapshotted_data', 'source_data', model['config'], table is not none
     ) -%}
@@ -110,7 +111,7 @@
                 dbt_delta._checked_columns(columns, settings), [] if table is none else table.columns
             ) if settings.strategy == 'check' else none,
         'scd_id': custom.scd_id if custom is not none else none,
-        'sequence': [], 'sequence_types': [], 'times': [],
+        'sequence': [], 'sequence_types': [], 'has_own_time': false,
     }) -}}
 {%- endmacro %}
 
@@ -190,7 +191,7 @@
 
 {# Whether the time of the source's row is newer than that of the key's open row (strategy timestamp). #}
 {% macro _is_newer_time(times, settings) -%}
-    {%- set own = 'source_data.__dbt_updated_at' -%}
+    {%- set own = 'source_data.__dbt_own_time' -%}
     {{- return(
         'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
         ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), times.time, times.updated_type)
@@ -239,7 +240,6 @@
         {%- do dbt_delta._refuse_other_type(source, column) -%}
         {%- do columns.append({
             'name': column.name,
-            'held': '__dbt_c' ~ loop.index,
             'type': 'string' if column.type == 'void' else column.type,
             'source': source.name if source else none,
             'source_type': source.type if source else none,

@@ -63,12 +63,12 @@ select
     {{ 'cast(unix_micros(__dbt_to) as string)' if batch.time == 'timestamp' else 'null' }} as micros,
     cast(count(*) as string) as ended
 from (
-    select {{ dbt_delta._key_columns(batch['keys']) }}, {{ to }} as __dbt_to
+    select {{ dbt_delta._key_columns(batch['keys']) | join(', ') }}, {{ to }} as __dbt_to
     from {{ table.name }}
     where {{ dbt_delta._is_ahead(table, batch, settings) }}
 ) as ended
 left anti join (
-    select {{ dbt_delta._key_columns(batch['keys']) }}, {{ dbt_delta._quoted(settings.from) }} as __dbt_from
+    select {{ dbt_delta._key_columns(batch['keys']) | join(', ') }}, {{ dbt_delta._quoted(settings.from) }} as __dbt_from
     from {{ table.name }}
 ) as following
     on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'ended', 'following') }}

@@ -2,14 +2,17 @@
     The snapshot's configuration, read once and checked before anything runs: {strategy, keys, updated_at,
     check_cols, hard_deletes, current, null_keys, late, sequence, delete_when, valid_from, scd_type, deletions} as
     configured; {from, to, id, updated, deleted}, what dbt's own columns are called; marks_deletions, whether a
-    deletion of a feed is kept as a row that ends as it begins; ends_rows, whether keys that are gone end.
+    deletion of a feed is kept as a row that ends as it begins; keeps_deletions, whether it is a row at all;
+    fills_deletions, whether such rows get their values from the history; ends_rows, whether keys that are gone end.
 #}
 {% macro _snapshot_settings() -%}
     {%- do dbt_delta._validate_platform() -%}
     {%- set meta = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
     {%- set key, hard_deletes = config.get('unique_key'), adapter.get_hard_deletes_behavior(config) -%}
     {%- set delete_when, deletions = config.get('cdc_delete_when'), config.get('cdc_deletions', 'remember') -%}
-    {#- With --empty and --sample rows are missing by order, not because they were deleted. -#}
+    {%- set marks = delete_when is not none and hard_deletes != 'new_record' and deletions == 'remember' -%}
+    {%- set keeps = marks or hard_deletes == 'new_record' -%}
+    {#- With --empty the source is empty by order, not because all was deleted. -#}
     {%- set settings = {
         'strategy': config.get('strategy'),
         'keys': [key] if key is string else key,
@@ -29,7 +32,9 @@
         'valid_from': config.get('cdc_valid_from'),
         'scd_type': config.get('cdc_scd_type', 2) | int,
         'deletions': deletions,
-        'marks_deletions': delete_when is not none and hard_deletes != 'new_record' and deletions == 'remember',
+        'marks_deletions': marks,
+        'keeps_deletions': keeps,
+        'fills_deletions': keeps and config.get('strategy') == 'cdc',
         'ends_rows': hard_deletes != 'ignore' and not flags.EMPTY and not dbt_delta._sample(),
     } -%}
     {%- do dbt_delta._validate_snapshot(settings) -%}

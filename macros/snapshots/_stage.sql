@@ -1,12 +1,12 @@
 {#
-    Evaluates the source once, next to the rows that are open, and keeps what may change the
-    history, with what is wrong with it; then looks at that. Refuses before anything is written. Gives the batch with
+    Evaluates the source once, and keeps what may change the history, with what is wrong with it; then looks at that.
+    Refuses before anything is written. Gives the batch with
     {rows, bounds, has_ended_keys}: how many are staged, bounds of their keys, whether some have ended rows only.
 #}
 {% macro _stage_snapshot(table, batch, settings) -%}
     {%- do dbt_delta._drop_leftovers(this) -%}
-    {%- set select = dbt_delta.get_cdc_stage_sql(table, batch, settings) if settings.strategy == 'cdc'
-        else dbt_delta.get_snapshot_stage_sql(table, batch, settings) -%}
+    {%- set select = dbt_delta.get_feed_stage_sql(batch, settings) if settings.strategy == 'cdc'
+        else dbt_delta.get_history_stage_sql(table, batch, settings) -%}
     {%- do run_query(dbt_delta.get_create_staging_sql(batch.from, select)) -%}
     {%- set bounded, types = [], [] -%}
     {%- for key in batch['keys'] -%}
@@ -35,7 +35,7 @@
 {% macro _key_columns(keys) -%}
     {%- set columns = [] -%}
     {%- for key in keys -%}{%- do columns.append(key.text ~ ' as __dbt_key_' ~ loop.index) -%}{%- endfor -%}
-    {{- return(columns | join(', ')) -}}
+    {{- return(columns) -}}
 {%- endmacro %}
 
 {% macro _key_names(keys, alias=none) -%}
@@ -68,15 +68,6 @@
     {{- return('cast(' ~ (settings.current or 'null') ~ ' as ' ~ batch.time ~ ')') -}}
 {%- endmacro %}
 
-{# Rows of the history by which the source is judged: those that are open. #}
-{% macro _open_rows(table, batch, settings) -%}
-(
-    select *, {{ dbt_delta._key_columns(batch['keys']) }}, true as __dbt_is_open
-    from {{ table.name }}
-    where {{ dbt_delta._is_open(batch, settings) }}
-)
-{%- endmacro %}
-
 {# The open row says that the key was gone. #}
 {% macro _is_deletion(batch, settings, alias=none) -%}
     {%- if not batch.has_deletions -%}{{- return('false') -}}{%- endif -%}
@@ -84,175 +75,41 @@
     {{- return('lower(cast(' ~ flag ~ " as string)) <=> 'true'") -}}
 {%- endmacro %}
 
-{# Whether the source row differs from the key's open row, of a join of source_data and snapshotted_data. #}
-{% macro _is_change(batch, settings) -%}
-    {%- set conditions = ['snapshotted_data.__dbt_is_open is null', '(' ~ batch.row_changed ~ ')'] -%}
-    {%- if batch.has_deletions -%}
-        {%- do conditions.append(dbt_delta._is_deletion(batch, settings, 'snapshotted_data')) -%}
-    {%- endif -%}
-    {{- return('(' ~ conditions | join(' or ') ~ ')') -}}
-{%- endmacro %}
-
-
-{# The source, each row with its keys and its time. #}
-{% macro _source_data(batch) -%}
-(
-    select
-        *,
-        {{ dbt_delta._key_columns(batch['keys']) }},
-        {{ batch.updated.text }} as __dbt_updated_at,
-        {%- if batch.scd_id %}
-        {{ batch.scd_id }} as __dbt_scd_id,
-        {%- endif %}
-        true as __dbt_is_present
-    from (
-        select *, {{ snapshot_get_time() }} as __dbt_now
-        from (
-{{ batch.sql }}
-        ) as __dbt_model
-    ) as __dbt_timed
-)
-{%- endmacro %}
-
-{# The same with the number of rows of each key, where counting them later would be expensive. #}
-{% macro _counted_source_data(batch) -%}
-    {%- set source = dbt_delta._source_data(batch) -%}
-    {%- if not batch.is_counted -%}{{- return(source) -}}{%- endif -%}
-    {{- return(
-        '(\n    select *, count(*) over (partition by ' ~ dbt_delta._key_names(batch['keys']) | join(', ')
-        ~ ') as __dbt_rows\n    from ' ~ source ~ ' as __dbt_keyed\n)'
-    ) -}}
+{# The source's own time of a staged row, as dbt_valid_from holds times. #}
+{% macro _own_time(batch, alias) -%}
+    {{- return(dbt_delta._as_time(alias ~ '.__dbt_own_time', batch.updated.type, batch.time)) -}}
 {%- endmacro %}
 
 {#
-    What may change the history, with the values of the table's columns as `held`, of a key that is gone
-    the last ones. __dbt_found_from and __dbt_found_id name the open row by which it was judged.
+    What the source gives for the table's columns, as one column; of a key that is gone what the open row has, if
+    the table has that column.
 #}
-{% macro get_snapshot_stage_sql(table, batch, settings) -%}
-{%- if table is none -%}{{- return(dbt_delta._first_stage(batch, settings)) -}}{%- endif -%}
-{%- set columns = dbt_delta._staged_columns(table, batch, settings) + dbt_delta._staged_keys(batch, settings) -%}
-{%- set open_from = 'snapshotted_data.' ~ dbt_delta._quoted(settings.from) -%}
-select *
-from (
-    select
-        {{ columns | join(',\n        ') }},
-        source_data.__dbt_updated_at,
-        {{ 'coalesce(source_data.__dbt_now, ' ~ snapshot_get_time() ~ ')' if settings.ends_rows else 'source_data.__dbt_now' }} as __dbt_now,
-        source_data.__dbt_is_present is not null as __dbt_is_present,
-        snapshotted_data.__dbt_is_open is not null as __dbt_is_known,
-        {{ open_from }} as __dbt_found_from,
-        snapshotted_data.{{ dbt_delta._quoted(settings.id) }} as __dbt_found_id,
-        {%- if settings.late == 'insert' %}
-        coalesce(
-            snapshotted_data.__dbt_is_open and not {{ dbt_delta._is_change(batch, settings) }}
-            and {{ dbt_delta._own_time(batch, 'source_data') }} < {{ open_from }}, false
-        ) as __dbt_is_late,
-        {%- else %}
-        false as __dbt_is_late,
-        {%- endif %}
-        case
-            when source_data.__dbt_is_present is null then
-                not ({{ dbt_delta._is_deletion(batch, settings, 'snapshotted_data') }})
-            else {{ (dbt_delta._row_problems(batch, settings) + [dbt_delta._is_change(batch, settings)]) | join(' or ') }}
-        end as __dbt_is_change
-    from {{ dbt_delta._counted_source_data(batch) }} as source_data
-    {{ 'full' if settings.ends_rows else 'left' }} join {{ dbt_delta._open_rows(table, batch, settings) }} as snapshotted_data
-        on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
-) as staged
-where
-    __dbt_is_change
-    {%- if settings.late == 'insert' %}
-    or (__dbt_is_late and not exists (
-        {{ dbt_delta._known_times(table, batch, settings) }}
-        where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'staged') }}
-            and known.__dbt_known_at = {{ dbt_delta._own_time(batch, 'staged') }}
-    ))
-    {%- endif %}
-{%- endmacro %}
-
-{# The same where there is no history yet: each row of the source. #}
-{% macro _first_stage(batch, settings) -%}
-select
-    {{ dbt_delta._staged_columns(none, batch, settings) | join(',\n    ') }},
-    {{ dbt_delta._key_names(batch['keys'], 'source_data') | join(', ') }},
-    source_data.__dbt_updated_at, source_data.__dbt_now,
-    true as __dbt_is_present, false as __dbt_is_known, false as __dbt_is_late
-from {{ dbt_delta._counted_source_data(batch) }} as source_data
-{%- endmacro %}
-
-{% macro _staged_columns(table, batch, settings) -%}
-    {%- set keeps_last = table is not none and settings.ends_rows and settings.hard_deletes == 'new_record' -%}
-    {%- set columns = [] -%}
+{% macro _staged_values(batch, last=[]) -%}
+    {%- set values = [] -%}
     {%- for column in batch.columns -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
         {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
             else dbt_delta._value(column, 'source_data') -%}
-        {%- if keeps_last and dbt_delta._column(table.columns, column.name) -%}
-            {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.'
-                ~ dbt_delta._quoted(column.name) ~ ')' -%}
+        {%- if dbt_delta._column(last, column.name) is not none -%}
+            {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.' ~ name ~ ')' -%}
         {%- endif -%}
-        {%- do columns.append(value ~ ' as ' ~ column.held) -%}
+        {%- do values.append(value ~ ' as ' ~ name) -%}
     {%- endfor -%}
-    {%- if batch.scd_id -%}{%- do columns.append('source_data.__dbt_scd_id') -%}{%- endif -%}
-    {%- if batch.is_counted -%}{%- do columns.append('source_data.__dbt_rows') -%}{%- endif -%}
-    {{- return(columns) -}}
-{%- endmacro %}
-
-{# Where keys that are gone end, they come from the history. #}
-{% macro _staged_keys(batch, settings) -%}
-    {%- set columns = [] -%}
-    {%- for name in dbt_delta._key_names(batch['keys']) -%}
-        {%- do columns.append(
-            ('if(source_data.__dbt_is_present, source_data.' ~ name ~ ', snapshotted_data.' ~ name ~ ')'
-                if settings.ends_rows else 'source_data.' ~ name) ~ ' as ' ~ name
-        ) -%}
-    {%- endfor -%}
-    {{- return(columns) -}}
-{%- endmacro %}
-
-{# What is staged to be refused. #}
-{% macro _row_problems(batch, settings) -%}
-    {{- return(
-        (['source_data.__dbt_updated_at is null'] if settings.strategy == 'timestamp' else [])
-        + ([dbt_delta._any_null(batch['keys'], 'source_data')] if settings.null_keys == 'error' else [])
-    ) -}}
-{%- endmacro %}
-
-{# The source's own time of a staged row, as dbt_valid_from holds times. #}
-{% macro _own_time(batch, alias) -%}
-    {{- return(dbt_delta._as_time(alias ~ '.__dbt_updated_at', batch.updated.type, batch.time)) -}}
-{%- endmacro %}
-
-{# The times that the history has of a key already: a row that came back begins later than its own time. #}
-{% macro _known_times(table, batch, settings) -%}
-{%- set found_from = dbt_delta._quoted(settings.from) -%}
-{%- set own_of_known = dbt_delta._as_time(dbt_delta._quoted(settings.updated), batch.updated_type, batch.time) -%}
-select 1
-from (
-    select
-        explode(array({{ found_from }}, {{ own_of_known }})) as __dbt_known_at,
-        {{ dbt_delta._key_columns(batch['keys']) }}
-    from {{ table.name }}
-) as known
+    {{- return('struct(' ~ values | join(', ') ~ ') as __dbt_values') -}}
 {%- endmacro %}
 
 {# What was staged as a batch of an incremental run is described; see _check_values. #}
-{% macro _staged_values(batch, settings) -%}
+{% macro _staged_batch(batch) -%}
     {%- set columns = [] -%}
-    {%- for column in batch.columns -%}
-        {%- if column.source -%}
-            {%- do columns.append(dict(
-                column, source=column.source if settings.strategy == 'cdc' else column.held
-            )) -%}
-        {%- endif -%}
+    {%- for column in batch.columns if column.source -%}
+        {%- do columns.append(dict(column, source=column.name)) -%}
     {%- endfor -%}
-    {{- return({'from': batch.from, 'staging': batch.staging, 'columns': columns}) -}}
+    {{- return({
+        'from': '(select __dbt_values.* from ' ~ batch.from ~ ')', 'staging': batch.staging, 'columns': columns,
+    }) -}}
 {%- endmacro %}
 
-{% macro _any_null(keys, alias=none) -%}
-    {%- set conditions = [] -%}
-    {%- for name in dbt_delta._key_names(keys, alias) -%}{%- do conditions.append(name ~ ' is null') -%}{%- endfor -%}
-    {{- return('(' ~ conditions | join(' or ') ~ ')') -}}
-{%- endmacro %}
+{% macro _any_null(names) -%}{{- return('(' ~ names | join(' is null or ') ~ ' is null)') -}}{%- endmacro %}
 
 {#
     One row about what was staged. Of the cdc strategy several rows may have one key; of any other
@@ -263,7 +120,7 @@ select
     coalesce(sum(__dbt_staged), 0) as row_count,
     count_if(__dbt_duplicates) as duplicate_keys,
     count_if(__dbt_staged > 1) as staged_twice,
-    count_if({{ dbt_delta._any_null(batch['keys']) }} and __dbt_are_present) as null_keys,
+    count_if({{ dbt_delta._any_null(dbt_delta._key_names(batch['keys'])) }} and __dbt_are_present) as null_keys,
     count_if(__dbt_without_time) as without_time,
     count_if(not __dbt_are_known) as new_keys,
     {{ dbt_delta._ends_ahead(table, batch, settings) }} as ends_ahead
@@ -273,7 +130,7 @@ from (
         {{ dbt_delta._key_names(batch['keys']) | join(', ') }},
         count(*) as __dbt_staged,
         {{ dbt_delta._has_duplicates(table, batch, settings) }} as __dbt_duplicates,
-        max({{ dbt_delta._without_time(settings) }}) as __dbt_without_time,
+        max({{ dbt_delta._without_time(batch, settings) }}) as __dbt_without_time,
         max(__dbt_is_present) as __dbt_are_present,
         max(__dbt_is_known) as __dbt_are_known
     from {{ batch.from }}
@@ -289,22 +146,10 @@ from (
     ) -}}
 {%- endmacro %}
 
-{# Keys that are staged and come from the source more than once, also where one of the rows is no change. #}
-{% macro get_duplicate_keys_sql(batch) -%}
-{%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
-select {{ names }}
-from {{ dbt_delta._source_data(batch) }} as source_data
-left semi join {{ batch.from }} as staged
-    on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'staged') }}
-group by {{ names }}
-having count(*) > 1
-{%- endmacro %}
-
-{% macro _without_time(settings) -%}
-    {{- return(
-        '__dbt_is_present and __dbt_updated_at is null' if settings.strategy == 'timestamp'
-        else '__dbt_without_time' if settings.strategy == 'cdc' else 'false'
-    ) -}}
+{% macro _without_time(batch, settings) -%}
+    {%- if settings.strategy not in ('timestamp', 'cdc') -%}{{- return('false') -}}{%- endif -%}
+    {%- set times = dbt_delta._sequence_names(batch) + ['__dbt_own_time'] -%}
+    {{- return('(__dbt_is_present and ' ~ dbt_delta._any_null(times) ~ ')') -}}
 {%- endmacro %}
 
 {% macro _check_snapshot(table, batch, settings, found) -%}
@@ -313,7 +158,7 @@ having count(*) > 1
     {%- if settings.null_keys == 'error' and found['null_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_snapshot(
             batch, source ~ 'null keys',
-            staged ~ ' where __dbt_is_present and ' ~ dbt_delta._any_null(batch['keys']),
+            staged ~ ' where __dbt_is_present and ' ~ dbt_delta._any_null(dbt_delta._key_names(batch['keys'])),
             'Filter them out, or set null_keys: match, by which NULL is a key like any other.'
         ) -%}
     {%- elif settings.strategy == 'cdc' and found['duplicate_keys'] | int > 0 -%}
@@ -344,7 +189,7 @@ having count(*) > 1
             else settings.sequence + ([settings.valid_from] if settings.valid_from else []) -%}
         {%- do dbt_delta._refuse_snapshot(
             batch, source ~ 'keys without ' ~ times | join(' or '),
-            staged ~ ' where ' ~ dbt_delta._without_time(settings), 'Filter those rows out, or give them a time.'
+            staged ~ ' where ' ~ dbt_delta._without_time(batch, settings), 'Filter those rows out, or give them a time.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

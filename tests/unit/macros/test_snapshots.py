@@ -11,7 +11,7 @@ SETTINGS: dict[str, Any] = {
     "strategy": "check", "hard_deletes": "ignore", "current": None, "late": "ignore",
     "from": "dbt_valid_from", "to": "dbt_valid_to", "id": "dbt_scd_id",
     "updated": "dbt_updated_at", "deleted": "dbt_is_deleted", "scd_type": 2, "check_cols": "all",
-    "marks_deletions": True,
+    "marks_deletions": True, "fills_deletions": False,
 }  # fmt: skip
 KEY = {"text": "`id`", "name": "id", "label": "id", "type": "int"}
 TABLE = {"name": "`s`.`t`"}
@@ -24,7 +24,7 @@ MACROS: dict[str, Any] = {
 def batch(**entries: Any) -> dict[str, Any]:
     nothing = {
         "keys": [KEY], "bounds": [],
-        "columns": [{"name": "id", "held": "__dbt_c1"}, {"name": "name", "held": "__dbt_c2"}],
+        "columns": [{"name": "id"}, {"name": "name"}],
         "time": "timestamp", "updated_type": "timestamp", "deleted_type": None, "from": "staged",
         "has_deletions": False, "has_ended_keys": False, "scd_id": None,
     }  # fmt: skip
@@ -104,6 +104,33 @@ def test_no_time_depends_on_the_session(macros, type: str, wanted: str, expected
     assert macros()._as_time("x", type, wanted) == expected
 
 
+def test_histories_and_feeds_become_the_same_operations(macros) -> None:
+    """Of names that are no column's of a table, in which a key may be an expression."""
+    more = {
+        "updated": {"type": "timestamp"}, "has_own_time": False, "row_changed": "true",
+        "sequence": [], "sequence_types": [],
+    }  # fmt: skip
+    feed = {"sequence": ["`at`"], "sequence_types": ["timestamp"]}
+    found = {
+        inline(
+            macros(**MACROS, snapshot_get_time=lambda: "now()").get_snapshot_operations_sql(
+                {**TABLE, "columns": [{"name": "id"}]}, batch(**{**more, **own}), settings
+            )
+        )
+        .partition(") select ")[2]
+        .partition("from (")[0]
+        for own, settings in (
+            ({}, {**SETTINGS, "keeps_deletions": False}),
+            ({}, {**SETTINGS, "strategy": "timestamp", "late": "insert", "keeps_deletions": True}),
+            (feed, {**SETTINGS, "strategy": "cdc", "keeps_deletions": True}),
+        )
+    }
+    assert found == {
+        "__dbt_key_1, __dbt_found_id, __dbt_at, __dbt_id, __dbt_updated, __dbt_is_delete,"
+        " __dbt_operation, coalesce(__dbt_next, cast(null as timestamp)) as __dbt_to, __dbt_values "
+    }
+
+
 def test_the_merge_stops_at_the_work_of_another_run(macros) -> None:
     sql = inline(macros(**MACROS).get_snapshot_merge_sql(TABLE, batch(), SETTINGS, "`v`"))
     assert "on history.`id` <=> source.__dbt_key_1 and (" in sql
@@ -123,7 +150,7 @@ def test_the_merge_of_a_feed_sees_the_history_itself(macros) -> None:
         )
     )
     assert "raise_error" not in sql
-    assert "initcap(cast(source.__dbt_deleted as string))" in sql
+    assert "initcap(cast(source.__dbt_is_delete as string))" in sql
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,191 @@
+{#
+    What a run does to a history, whatever its strategy. What was staged becomes events of one form:
+    __dbt_key_N, __dbt_sequence_N             the key, and the place in the order of a feed
+    __dbt_at                                  when it begins, as dbt_valid_from holds times
+    __dbt_is_delete, __dbt_is_mark            the key is gone from then on; see _deletion_mark
+    __dbt_is_known, __dbt_found_id            whether the key has an open row, by which it was judged, and its id
+    __dbt_is_late                             the key may have later rows: it takes its place among them
+    __dbt_id, __dbt_updated, __dbt_values     of its row; values is a struct of the table's columns, as a key that
+                                              is an expression must find its columns in the table only
+    An operation 'update' gives the row of __dbt_found_id another __dbt_to, an 'insert' adds a row.
+#}
+{% macro get_snapshot_operations_sql(table, batch, settings) -%}
+{%- set columns = dbt_delta._key_names(batch['keys']) + [
+    '__dbt_found_id', '__dbt_at', '__dbt_id', '__dbt_updated', '__dbt_is_delete',
+] -%}
+{%- set is_feed = settings.strategy == 'cdc' -%}
+{%- set has_late = is_feed or (settings.late == 'insert' and table is not none) -%}
+with events as (
+{{ dbt_delta._feed_events(batch, settings) if is_feed else dbt_delta._history_events(table, batch, settings) }}
+)
+{{- dbt_delta._placed_events(table, batch, settings) if has_late }}
+
+select
+    {{ columns | join(', ') }},
+    __dbt_operation, coalesce(__dbt_next, {{ dbt_delta._current(batch, settings) }}) as __dbt_to, __dbt_values
+from (
+    {{- dbt_delta._next_operations(columns, settings) if not is_feed }}
+    {{- '\n    union all' if has_late and not is_feed }}
+    {{- dbt_delta._placed_operations(columns, batch, settings) if has_late }}
+) as operations
+{%- endmacro %}
+
+{# Whether an event gives a row. #}
+{% macro _is_written(settings) -%}
+    {{- return('true' if settings.keeps_deletions else 'not __dbt_is_delete') -}}
+{%- endmacro %}
+
+{# Of events that follow the open row of their key, which ends as they begin. #}
+{% macro _next_operations(columns, settings) %}
+    select
+        {{ columns | join(', ') }}, __dbt_values, __dbt_operation,
+        if(__dbt_operation = 'update', __dbt_at, null) as __dbt_next
+    from events
+    lateral view explode(array('update', 'insert')) as __dbt_operation
+    where not __dbt_is_late and if(__dbt_operation = 'update', __dbt_is_known, {{ dbt_delta._is_written(settings) }})
+{%- endmacro %}
+
+{#
+    Late events among the rows of their keys, each with the time of the next one, and what the key had last: each is
+    valid until the next begins. Where the table has an end and no next row, the key was gone from then on. An
+    end comes before the rows of its time, but for that of a row which ended as it began: it follows its row.
+    A change that the table has already follows its row, and is left out.
+#}
+{% macro _placed_events(table, batch, settings) -%}
+{%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
+{%- set order = (
+    ['__dbt_at', 'not __dbt_is_before'] + sequence + ["__dbt_side <> 'row'", "__dbt_side = 'end'"]
+) | join(', ') -%}
+{%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
+{%- set before = 'rows between unbounded preceding and 1 preceding' -%}
+{%- set same_place = [] -%}
+{%- for name in sequence + ['__dbt_at'] -%}
+    {%- do same_place.append('lag(' ~ name ~ ') ' ~ in_order ~ ' <=> ' ~ name) -%}
+{%- endfor -%}
+,
+
+places as (
+    select
+        *,
+        {%- if batch.has_own_time %}
+        if(__dbt_side <> 'end', max(if(__dbt_side <> 'end', __dbt_at, null)) over (
+            partition by {{ keys }}, __dbt_side = 'end' order by {{ sequence | join(', ') }} {{ before }}
+        ), null) > __dbt_at as __dbt_goes_back,
+        {%- endif %}
+        __dbt_side = 'new' and coalesce(
+            lag(__dbt_side) {{ in_order }} = 'row' and {{ same_place | join(' and ') }}, false
+        ) as __dbt_is_there
+    from (
+        select *, cast(null as {{ batch.time }}) as __dbt_until, 'new' as __dbt_side, false as __dbt_is_before
+        from events
+        where __dbt_is_late
+        {%- if table is not none %}
+        union all
+        {{- dbt_delta._known_events(table, batch, settings) }}
+        {%- endif %}
+    ) as events
+),
+
+placed as (
+    select
+        *,
+        {%- if batch.has_own_time %}
+        max(__dbt_goes_back) over (partition by {{ keys }}) as __dbt_is_disordered,
+        {%- endif %}
+        {%- if settings.fills_deletions %}
+        last_value(if(__dbt_is_delete, null, __dbt_values)) ignore nulls over (
+            partition by {{ keys }}, __dbt_side = 'end' order by {{ order }} {{ before }}
+        ) as __dbt_last,
+        {%- endif %}
+        lead(__dbt_side) {{ in_order }} as __dbt_next_side,
+        if(__dbt_is_mark, __dbt_at, lead(__dbt_at) {{ in_order }}) as __dbt_next
+    from places
+    where not __dbt_is_there
+)
+{%- endmacro %}
+
+{#
+    The rows that the table has of the keys of late events, and their ends. Without a sequence nothing tells the order
+    of rows of one day, in a table of dates; all but the last end as they begin, and are no place for anything.
+#}
+{% macro _known_events(table, batch, settings) %}
+        select
+            {{ (dbt_delta._key_names(batch['keys']) + dbt_delta._sequence_names(batch)) | join(', ') }},
+            if(__dbt_side = 'end', __dbt_until, __dbt_at) as __dbt_at,
+            __dbt_is_delete, __dbt_is_mark, true as __dbt_is_known, __dbt_found_id, true as __dbt_is_late,
+            cast(null as string) as __dbt_id, cast(null as {{ batch.updated_type }}) as __dbt_updated, __dbt_values,
+            __dbt_until, __dbt_side, __dbt_side = 'end' and __dbt_until > __dbt_at as __dbt_is_before
+        from {{ dbt_delta._known_rows(table, batch, settings, '(select * from events where __dbt_is_late)') }} as known
+        lateral view explode(array('row', 'end')) as __dbt_side
+        where
+            (__dbt_side = 'row' or (__dbt_until is not null and not __dbt_is_mark))
+            {{- ' and not (__dbt_until <=> __dbt_at)' if not batch.sequence }}
+{%- endmacro %}
+
+{# Rows that the table has of the keys of events. #}
+{% macro _known_rows(table, batch, settings, events, conditions=[]) -%}
+{%- set id = dbt_delta._quoted(settings.id) -%}
+{%- set is_mark = 'startswith(' ~ id ~ ', ' ~ dbt_delta._literal(dbt_delta._deletion_mark()) ~ ')' -%}
+{%- set conditions, values = conditions + dbt_delta._bounds(batch, 'history'), [] -%}
+{%- for column in batch.columns if settings.fills_deletions -%}
+    {%- do values.append(
+        (dbt_delta._quoted(column.name) if dbt_delta._column(table.columns, column.name)
+            else 'cast(null as ' ~ column.type ~ ')') ~ ' as ' ~ dbt_delta._quoted(column.name)
+    ) -%}
+{%- endfor -%}
+(
+    select known.*
+    from (
+        select
+            {{ (dbt_delta._key_columns(batch['keys']) + dbt_delta._sequence_columns(batch)) | join(', ') }},
+            {{ dbt_delta._quoted(settings.from) }} as __dbt_at,
+            if({{ dbt_delta._is_open(batch, settings) }}, null, {{ dbt_delta._quoted(settings.to) }}) as __dbt_until,
+            {{ id }} as __dbt_found_id,
+            {{ is_mark }} as __dbt_is_mark,
+            {{ is_mark }} or {{ dbt_delta._is_deletion(batch, settings) }} as __dbt_is_delete,
+            {{ 'struct(' ~ values | join(', ') ~ ')' if values else 'null' }} as __dbt_values
+        from {{ table.name }} as history
+        {{- ' where ' ~ conditions | join(' and ') if conditions }}
+    ) as known
+    left semi join {{ events }} as events
+        on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'known', 'events') }}
+)
+{%- endmacro %}
+
+{#
+    Of late events, and of rows that they follow, which end anew. The row of a deletion has its own place in the
+    order, and for the rest what its key had last, which an older change may tell later.
+#}
+{% macro _placed_operations(columns, batch, settings) -%}
+{%- set values, same = [], [] -%}
+{%- for column in batch.columns if settings.fills_deletions -%}
+    {%- set name, is_place = dbt_delta._quoted(column.name), dbt_delta._quoted(column.name) in batch.sequence -%}
+    {%- do values.append(('__dbt_values.' if is_place else '__dbt_last.') ~ name ~ ' as ' ~ name) -%}
+    {%- if not is_place -%}
+        {%- do same.append(
+            dbt_delta._comparable('__dbt_values.' ~ name, column.type) ~ ' <=> '
+            ~ dbt_delta._comparable('__dbt_last.' ~ name, column.type)
+        ) -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- set follows = '__dbt_is_delete and __dbt_last is not null' %}
+    select
+        {{ columns | join(', ') }},
+        {{ 'if(' ~ follows ~ ', struct(' ~ values | join(', ') ~ '), __dbt_values) as ' if values }}__dbt_values,
+        {%- if batch.has_own_time %}
+        if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
+            'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
+            ~ dbt_delta._named(this) ~ ': '
+        ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
+        {%- endif %}
+        if(__dbt_side = 'row', 'update', 'insert')
+        {{- ')' if batch.has_own_time }} as __dbt_operation,
+        __dbt_next
+    from placed
+    where
+        (__dbt_side = 'new' and {{ dbt_delta._is_written(settings) }})
+        or (__dbt_side = 'row' and (
+            (__dbt_next_side = 'new' and not (__dbt_next <=> __dbt_until))
+            {{- ' or (' ~ follows ~ ' and not (' ~ same | join(' and ') ~ '))' if same }}
+        ))
+{%- endmacro %}
