@@ -121,10 +121,7 @@
     {%- for name in dbt_delta._names(settings.check_cols) -%}
         {%- set column = dbt_delta._column(columns, name) -%}
         {%- if column is none -%}
-            {%- do dbt_delta._refuse(
-                "check_cols names '" ~ name ~ "', which the source does not give. Its columns are "
-                ~ columns | map(attribute='name') | join(', ') ~ '.'
-            ) -%}
+            {%- do dbt_delta._refuse_missing('check_cols', name, columns, 'the source') -%}
         {%- endif -%}
         {%- do checked.append(column) -%}
     {%- endfor -%}

@@ -48,7 +48,7 @@ from (
 {#
     Late events among the rows of their keys, each with the time of the next one, and what the key had last: each is
     valid until the next begins. Where the table has an end and no next row, the key was gone from then on. An
-    end comes before the rows of its time, but for that of a row which ended as it began: it follows its row.
+    end comes before the rows of its time. The end of a row which ended as it began follows its row.
     A change that the table has already follows its row, and is left out.
 #}
 {% macro _placed_events(table, batch, settings) -%}

@@ -7,10 +7,7 @@
     {%- for name in settings.sequence -%}
         {%- set column = dbt_delta._column(source_columns, name) -%}
         {%- if column is none -%}
-            {%- do dbt_delta._refuse(
-                "cdc_sequence_by names '" ~ name ~ "', which the source does not give. Its columns are "
-                ~ source_columns | map(attribute='name') | join(', ') ~ '.'
-            ) -%}
+            {%- do dbt_delta._refuse_missing('cdc_sequence_by', name, source_columns, 'the source') -%}
         {%- endif -%}
         {%- set stored = dbt_delta._column(table.columns, column.name) if table else none -%}
         {%- do sequence.append(dbt_delta._quoted(column.name)) -%}

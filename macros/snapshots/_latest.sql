@@ -4,7 +4,7 @@
 #}
 {% macro get_latest_state_merge_sql(table, batch, settings) -%}
 {%- set updated, ended, is_newer = [], [], dbt_delta._is_newer(batch) -%}
-{%- set written = dbt_delta._written_columns(batch, settings, 'source') -%}
+{%- set written = dbt_delta._written_columns(batch, settings) -%}
 {%- for name, value in written.items() -%}
     {%- do updated.append(dbt_delta._quoted(name) ~ ' = ' ~ value) -%}
     {%- if name == settings.deleted or dbt_delta._quoted(name) in batch.sequence -%}

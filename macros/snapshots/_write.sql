@@ -15,7 +15,7 @@
 {%- endif -%}
 {%- set on = dbt_delta._matched_keys(batch) + ['(' ~ found | join(' or ') ~ ')']
     + ([] if finds_ended else [is_open]) -%}
-{%- set written = dbt_delta._written_columns(batch, settings, 'source') -%}
+{%- set written = dbt_delta._written_columns(batch, settings) -%}
 {%- set updated = [to ~ ' = source.__dbt_to'] -%}
 {%- for column in batch.columns if settings.fills_deletions -%}
     {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = ' ~ written[column.name]) -%}
@@ -53,20 +53,20 @@ when not matched then
     {{- return(same) -}}
 {%- endmacro %}
 
-{# The table's columns, and what comes into them; dbt_is_deleted holds text here, a boolean with dbt-databricks. #}
-{% macro _written_columns(batch, settings, alias) -%}
+{# The table's columns, and what of `source` comes into them; dbt_is_deleted is text, with dbt-databricks a boolean. #}
+{% macro _written_columns(batch, settings) -%}
     {%- set written = {} -%}
     {%- for column in batch.columns -%}
-        {%- do written.update({column.name: alias ~ '.__dbt_values.' ~ dbt_delta._quoted(column.name)}) -%}
+        {%- do written.update({column.name: 'source.__dbt_values.' ~ dbt_delta._quoted(column.name)}) -%}
     {%- endfor -%}
     {%- if settings.scd_type == 2 -%}
         {%- do written.update({
-            settings.id: alias ~ '.__dbt_id', settings.updated: alias ~ '.__dbt_updated',
-            settings.from: alias ~ '.__dbt_at', settings.to: alias ~ '.__dbt_to',
+            settings.id: 'source.__dbt_id', settings.updated: 'source.__dbt_updated',
+            settings.from: 'source.__dbt_at', settings.to: 'source.__dbt_to',
         }) -%}
     {%- endif -%}
     {%- if batch.deleted_type is not none -%}
-        {%- set flag = alias ~ '.__dbt_is_delete' -%}
+        {%- set flag = 'source.__dbt_is_delete' -%}
         {%- do written.update({
             settings.deleted: flag if batch.deleted_type == 'boolean' else 'initcap(cast(' ~ flag ~ ' as string))',
         }) -%}
@@ -77,7 +77,7 @@ when not matched then
 {# The table as it begins. #}
 {% macro get_first_snapshot_sql(batch, settings) -%}
 {%- set columns = [] -%}
-{%- for name, value in dbt_delta._written_columns(batch, settings, 'source').items() -%}
+{%- for name, value in dbt_delta._written_columns(batch, settings).items() -%}
     {%- do columns.append(value ~ ' as ' ~ dbt_delta._quoted(name)) -%}
 {%- endfor -%}
 select

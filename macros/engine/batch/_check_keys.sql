@@ -35,7 +35,7 @@
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}
             {%- do losses.append(dbt_delta._key_loss(
-                name, key ~ " in ('', '__HIVE_DEFAULT_PARTITION__')",
+                name, dbt_delta._is_null_in_partition(key),
                 'are empty, and Delta stores an empty text in a partition column as NULL, as it does '
                     ~ '__HIVE_DEFAULT_PARTITION__. Give them a text, or NULL'
             )) -%}

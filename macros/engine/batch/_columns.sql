@@ -93,10 +93,7 @@
 {# The columns of a batch without those that only its conditions read. #}
 {% macro _without_control_columns(source_columns, settings) -%}
     {%- for name in settings.control_columns if dbt_delta._column(source_columns, name) is none -%}
-        {%- do dbt_delta._refuse(
-            "merge_control_columns names '" ~ name ~ "', which the model does not give. Its columns are "
-            ~ source_columns | map(attribute='name') | join(', ') ~ '.'
-        ) -%}
+        {%- do dbt_delta._refuse_missing('merge_control_columns', name, source_columns, 'the model') -%}
     {%- endfor -%}
     {%- set control = settings.control_columns | map('lower') | list -%}
     {%- set written = [] -%}

@@ -80,10 +80,7 @@
         {%- for name in layout[part] -%}
             {%- set found = dbt_delta._exact_path(columns, name if part == 'partitions' else name.split('.')) -%}
             {%- if found is none -%}
-                {%- do dbt_delta._refuse(
-                    config_name ~ " names '" ~ name ~ "', which the model does not give. Its columns are "
-                    ~ columns | map(attribute='name') | join(', ') ~ '.'
-                ) -%}
+                {%- do dbt_delta._refuse_missing(config_name, name, columns, 'the model') -%}
             {%- endif -%}
             {%- do names.append(found) -%}
         {%- endfor -%}

@@ -10,6 +10,14 @@
     )) -}}
 {%- endmacro %}
 
+{# Refuses a name of the configuration that is not among the columns that `giver` gives. #}
+{% macro _refuse_missing(config_name, name, columns, giver) -%}
+    {%- do dbt_delta._refuse(
+        config_name ~ " names '" ~ name ~ "', which " ~ giver ~ ' does not give. Its columns are '
+        ~ columns | map(attribute='name') | join(', ') ~ '.'
+    ) -%}
+{%- endmacro %}
+
 {# A column of the table that the configuration names; `what` says where, for the refusal of one that is not there. #}
 {% macro _table_column(table, name, what) -%}
     {%- set column = dbt_delta._column(table.columns, name) -%}

@@ -8,12 +8,12 @@
     {{- return(dbt_delta.get_partition_text_sql(value, column.name) if is_text else value) -}}
 {%- endmacro %}
 
-{#
-    The condition of a text that a partition column cannot hold. Spark stores an empty text, and Hive's name for
-    NULL, as NULL, and invalid UTF-8 as other bytes.
-#}
+{# The condition of a text that a partition column stores as NULL: an empty one, and Hive's name for NULL. #}
+{% macro _is_null_in_partition(value) -%}{{- return(value ~ " in ('', '__HIVE_DEFAULT_PARTITION__')") -}}{%- endmacro %}
+
+{# The condition of a text that a partition column cannot hold. Spark stores invalid UTF-8 as other bytes. #}
 {% macro _is_lost_in_partition(value) -%}
-    {{- return(value ~ " in ('', '__HIVE_DEFAULT_PARTITION__') or not is_valid_utf8(" ~ value ~ ')') -}}
+    {{- return(dbt_delta._is_null_in_partition(value) ~ ' or not is_valid_utf8(' ~ value ~ ')') -}}
 {%- endmacro %}
 
 {# A text for a partition column; fails for one that it cannot hold. #}
