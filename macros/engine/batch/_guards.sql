@@ -44,7 +44,7 @@
             {%- do conditions.append(dbt_delta._bound(bound, name)) -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- for loss in dbt_delta._key_losses(table, batch, settings, batch.bounds) if loss.lost is not none -%}
+    {%- for loss in dbt_delta._key_losses(table, batch, settings, batch.bounds) if keys and loss.lost is not none -%}
         {%- do guards.setdefault(loss.name | lower, []).append('(' ~ loss.lost ~ ') is not true') -%}
     {%- endfor -%}
     {%- for column in dbt_delta._value_losses(batch, keys) -%}

@@ -200,6 +200,19 @@ def test_what_was_looked_at_is_asked_again_of_a_batch_that_was_not_staged(macros
     )
 
 
+def test_keys_that_were_not_looked_at_are_not_asked_for_again(macros) -> None:
+    table = {**TARGET, "partitions": ["v"]}
+    found = {}
+    for strategy in ("append", "merge"):
+        package = load(macros, incremental_strategy=strategy, unique_key="v")
+        columns = [{**c, "type": "string", "source_type": "string"} for c in batch()["columns"]]
+        found[strategy] = package.get_unchanged_batch_sql(
+            table, batch(columns=columns), package._incremental_settings()
+        )
+    assert "__HIVE_DEFAULT_PARTITION__" in found["merge"]
+    assert found["append"] == "select * from `batch`"
+
+
 def test_values_that_the_table_would_alter_fail_though_the_source_changed(macros) -> None:
     package = load(macros, incremental_strategy="append")
     columns = batch()["columns"]
