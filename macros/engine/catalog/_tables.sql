@@ -87,3 +87,11 @@
     {%- set tables = dbt_delta._read_states(dbt_delta._catalog_tables(nodes)) -%}
     {{- return(tables | selectattr('node') | list) -}}
 {%- endmacro %}
+
+{# The comment of a schema; empty without one. #}
+{% macro _schema_comment(schema) -%}
+    {%- for row in run_query('describe schema ' ~ dbt_delta._quoted(schema)).rows if row[0] == 'Comment' -%}
+        {{- return(row[1] or '') -}}
+    {%- endfor -%}
+    {{- return('') -}}
+{%- endmacro %}
