@@ -1,5 +1,6 @@
 """deploy/pull_request.sh: its commands, one after the other, beside a built production schema."""
 
+import itertools
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ MODELS = {
 }
 # What the pull request changes: rows of tonight, and what follows from them.
 CHANGED = MODELS["models/orders.sql"].replace("* 10", "* 11")
+_NUMBERS = itertools.count(41)
 TABLES = ["orders", "rates", "orders_history"]
 
 
@@ -65,7 +67,7 @@ class Repository:
         for name, value in re.findall(r'(?m)^(production|schemas)="(.*)"$', text):
             values[name] = value
         for _ in range(2):
-            text = re.sub(r"\$([A-Za-z]+)", lambda found: values.get(found[1], found[0]), text)
+            text = re.sub(r"\$([A-Za-z_]+)", lambda found: values.get(found[1], found[0]), text)
         for line in re.findall(r"(?m)^(?:trap ')?dbt (.*?)(?:' EXIT| > diff.md)?$", text):
             yield shlex.split(line)
 
@@ -89,7 +91,7 @@ def repository(new_shared_project: Callable[[str], Project]) -> Repository:
 @pytest.fixture
 def at(repository: Repository) -> Repository:
     repository.project.write(MODELS)
-    repository.into(f"{repository.production}_42")
+    repository.into(f"{repository.production}_{next(_NUMBERS)}")
     return repository
 
 
@@ -115,7 +117,6 @@ def test_a_pull_request_is_built_beside_production(at: Repository) -> None:
         *("orders", "orders_history", "shown")
     }
     lines = at.run("diff").printed.splitlines()
-    print("\n".join(lines))
     assert lines[0].startswith("| name | rows before | rows after | added |")
     counts = {row[1]: row[2:6] for row in (re.split(r" *\| *", line) for line in lines[2:6])}
     assert counts["orders"] == ["2", "3", "1", "0"]
