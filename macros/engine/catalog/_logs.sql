@@ -1,6 +1,6 @@
 {#
-    Tables as _catalog_tables gives them, each with its `state`, as _state has it, or none where its log cannot be
-    read: of all in three statements or four. No data file is opened, no table loaded.
+    Tables as _catalog_tables returns them, each with its `state`, as _state returns it, or none if its log cannot be
+    read. Three or four statements read all of them; no data file is opened and no table is loaded.
 #}
 {% macro _read_states(tables) -%}
     {%- set found, rows = dbt_delta._readable_logs(tables), [] -%}
@@ -12,8 +12,8 @@
 {%- endmacro %}
 
 {#
-    The logs of tables, as _log has them, and why others cannot be read, by the table's id: {logs, problems}.
-    Spark reads no path of which nothing is there, so they are tried first.
+    The logs of tables, as _log returns them, and the reasons why others cannot be read, by the table's id: {logs,
+    problems}. Spark fails on a path without files, so each path is tried first.
 #}
 {% macro _readable_logs(tables) -%}
     {%- set parents, logs, problems = {}, [], {} -%}
@@ -35,9 +35,9 @@
 {%- endmacro %}
 
 {#
-    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file, columns}: texts
-    for FROM and for the path of the checkpoint. One of Delta's second format names the files, in a folder
-    beside it, that hold the rest.
+    The newest checkpoints of logs that no longer begin with version 0, {from, file, columns}: texts for FROM and for
+    the path of the checkpoint. A checkpoint of Delta's second format names files, in a folder beside it, with the
+    rest.
 #}
 {% macro _checkpoints(logs, always=false) -%}
     {%- set listings = [] -%}
@@ -58,7 +58,7 @@
             {%- set folder = dbt_delta._log_folder(log, table) -%}
             {%- for name in dbt_delta._newest_checkpoint(names, always) -%}
                 {%- set path = dbt_delta._plain_glob(folder ~ name) -%}
-                {#- One of JSON is read with the other lines of the log. -#}
+                {#- A JSON checkpoint is read with the other lines of the log. -#}
                 {%- if name.endswith('.parquet') -%}{%- do files.append(path) -%}{%- endif -%}
                 {%- if name.count('.') == 3 -%}
                     {%- set parts = [] -%}
@@ -87,8 +87,8 @@
 {%- endmacro %}
 
 {#
-    Rows of files that no commit between touched are equal. Which files were is read in the log; where
-    that is not whole any more, all rows are compared.
+    Rows of files that no commit in between touched are equal. The log says which files were touched; if it is no
+    longer complete, all rows are compared.
 #}
 {% macro _touched_files(relation, first, last) -%}
     {%- set location = run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['location'] -%}
@@ -99,8 +99,8 @@
 {%- endmacro %}
 
 {#
-    Whether files of versions within the hours are unknown to Delta: a checkpoint that was written while
-    the table's retention was shorter names them no more, and VACUUM would remove them.
+    Whether Delta no longer knows files of versions within these hours: a checkpoint that was written while the
+    table's retention was shorter does not name them, and VACUUM would remove them.
 #}
 {% macro _untracked(table, hours) -%}
     {%- set log = dbt_delta._log([table]) -%}
@@ -111,14 +111,14 @@
     ).rows[0]['files'] | int -%}
     {{- return(none if not found else
         dbt_delta._files(found) ~ ' of versions younger than ' ~ dbt_delta._hours_text(hours)
-        ~ ' left its checkpoints, as delta.deletedFileRetentionDuration was shorter then: VACUUM would remove them. '
-        ~ 'It can run once those versions are older; set_retention keeps later ones'
+        ~ ' are missing in its checkpoints, because delta.deletedFileRetentionDuration was shorter before: VACUUM '
+        ~ 'would remove them. Run VACUUM when these versions are older; set_retention protects later versions'
     ) -}}
 {%- endmacro %}
 
 {#
-    The files that VACUUM would remove: as Delta lists them where the hours are the table's retention,
-    else as the log has them.
+    The files that VACUUM would remove. Delta lists them if the hours are the table's retention; otherwise the log
+    does.
 #}
 {% macro _removable(table, hours) -%}
     {%- if hours == table.floor.property_hours -%}

@@ -1,9 +1,9 @@
 {#
-    The Delta tables of the schemas that the project names, with the commits of runs that their logs tell, of all
-    in a few statements: {tables, lost}. A table is {relation, location, node, tagged, first}: `node` is what dbt
-    makes it of today, if anything, `tagged` are its commits with a run's tag, `first` is the oldest of all, both
-    as _commits has them. `lost` are lines on tables whose logs are not there or cannot be read. What `exclude`
-    names is not among them.
+    The Delta tables of the schemas that the project names, with the commits of runs in their logs, read in a few
+    statements: {tables, lost}. A table is {relation, location, node, tagged, first}: `node` is the node that builds
+    it today, if there is one; `tagged` are its commits with a run's tag; `first` is its oldest commit; both as
+    _commits returns them. `lost` are lines on tables whose logs are missing or cannot be read. Tables in `exclude`
+    are left out.
 #}
 {% macro _run_tables(exclude=[]) -%}
     {%- set excluded = dbt_delta._names(exclude) -%}
@@ -31,8 +31,8 @@
     {%- set known = met + nodes.values() | map(attribute='name') | list -%}
     {%- for name in excluded if name not in known -%}
         {%- do dbt_delta._refuse(
-            "exclude names '" ~ name ~ "', which is no model and no table of " ~ schemas | join(', ')
-            ~ '. Give names of models, or tables as schema.table.'
+            "exclude names '" ~ name ~ "', which is neither a model nor a table of " ~ schemas | join(', ')
+            ~ '. Use names of models, or tables as schema.table.'
         ) -%}
     {%- endfor -%}
     {%- set tables, lost = dbt_delta._read_tagged(found), [] -%}
@@ -47,7 +47,7 @@
     {{- return({'tables': tables | selectattr('first') | list, 'lost': lost}) -}}
 {%- endmacro %}
 
-{# Tables with their tagged commits, newest first, their first one, and a `problem` of a log that cannot be read. #}
+{# Tables with their tagged commits, newest first, their first commit, and the `problem` of an unreadable log. #}
 {% macro _read_tagged(tables) -%}
     {%- set found, tagged, first, done = dbt_delta._readable_logs(tables), {}, {}, [] -%}
     {%- for row in (run_query(dbt_delta._tagged_sql(found.logs)).rows if found.logs else []) -%}

@@ -1,4 +1,4 @@
-{# The commits of logs that have a tag of dbt, and the first of each table, newest first. #}
+{# The commits with a tag of dbt, and the first commit of each table, newest first. #}
 {% macro _tagged_sql(logs) -%}
 {{ dbt_delta._logs_sql(logs) }},
 commits as (

@@ -46,7 +46,7 @@ def test_optimize_says_what_it_did(shared: Project) -> None:
     assert f"optimize `{shared.schema}`.`c`: nothing to do" in done
     refused = operation(shared, "optimize", check=False, relation=c, where="id > 1")
     assert not refused.success
-    assert "is clustered by id: OPTIMIZE orders all" in refused.output
+    assert "is clustered by id: OPTIMIZE orders the whole table" in refused.output
     assert tables.versions(shared, "pc") == {"p": 1, "c": 1}
 
 
@@ -95,8 +95,8 @@ def test_parquet_becomes_delta_where_it_is(shared: Project) -> None:
         check=False,
     )
     assert not done.success
-    assert done.output.count("it is a Delta table already") == 1
-    assert "`seen` is a view. Give a parquet table" in done.output
+    assert done.output.count("it is already a Delta table") == 1
+    assert "`seen` is a view. Use a parquet table" in done.output
     assert shared.rows("raw") == shared.rows("t")
     (detail,) = shared.sql("describe detail {schema}.raw")
     assert (detail.format, detail.partitionColumns) == ("delta", ["day"])
@@ -108,7 +108,7 @@ def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
         "id > 99": ": 0 rows in 0 files, nothing to do",
         "day = '2024-01-02'": "20 rows in 4 files, whole partitions leave",
         "1 = 1": "40 rows in 8 files, all files leave the table",
-        "id = 7 and day > '2000-01-01'": "1 rows in 1 files, the files are written",
+        "id = 7 and day > '2000-01-01'": "1 rows in 1 files, the files are rewritten",
     }
     table = {"relation": make(shared, "deleted", BY_DAY)}
     done = operations(
@@ -125,8 +125,8 @@ def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
     for name, more in {"delete_where": {}, "update_where": {"set": {"v": "'z'"}}}.items():
         for predicate, said in {
             "true": "is append-only (delta.appendOnly = true)",
-            "id in (select 1)": "'id in (select 1)', which holds a subquery; Delta evaluates none",
-            "-- all": "has predicate '-- all'. Give a condition in SQL",
+            "id in (select 1)": "'id in (select 1)', which contains a subquery. Delta allows none",
+            "-- all": "has predicate '-- all'. Use a condition in SQL",
         }.items():
             refused = operation(shared, name, False, **table, predicate=predicate, **more)
             assert not refused.success
@@ -172,7 +172,7 @@ def test_rows_are_updated_where_they_differ(shared: Project) -> None:
     assert "2 rows, of which 1 in 1 file have other values" in told[0]
     assert "2 rows, of which 0 in 0 files have other values, nothing to do" in told[1]
     assert "0 rows, of which 0 in 0 files have other values, nothing to do" in told[2]
-    assert re.search(r"3 rows, of which 3 in \d files have other values \(dry run\)", told[4])
+    assert re.search(r"3 rows, 3 of them in \d files with other values \(dry run\)", told[4])
     commits = tables.commits(shared, "updated")
     assert [commit["operation"] for commit in commits[2:]] == ["UPDATE", "UPDATE"]
     run = next(event.info.invocation_id for event in done.events)
