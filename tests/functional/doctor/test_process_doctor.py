@@ -185,7 +185,7 @@ def test_a_server_that_is_not_there(
     assert doctor_here("--target", "far") == (
         1,
         [
-            "Spark server: none answers at 127.0.0.1:9 (Connection refused). Start it, or correct "
+            "Spark server: no answer at 127.0.0.1:9 (Connection refused). Start it, or correct "
             "host and port of the target in profiles.yml."
         ],
     )
