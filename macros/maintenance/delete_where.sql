@@ -6,8 +6,10 @@
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'delete_where') -%}
     {%- set name = dbt_delta._named(relation) -%}
-    {%- set predicate = dbt_delta._predicate(predicate, 'delete_where of ' ~ name) -%}
+    {%- set what = 'delete_where of ' ~ name -%}
+    {%- set predicate = dbt_delta._predicate(predicate, what) -%}
     {%- set existing = dbt_delta._changeable_table(relation, 'delete_where') -%}
+    {%- do dbt_delta._check_expression(name, predicate, predicate, what ~ ' has predicate') -%}
     {%- set found = run_query(
         'select count(*) as row_count, count(distinct _metadata.file_path) as files from ' ~ name ~ '\nwhere ' ~ predicate
     ).rows[0] -%}

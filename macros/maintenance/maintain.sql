@@ -47,7 +47,7 @@
         {%- do print(dbt_delta._bare(table.relation) ~ ': no VACUUM: ' ~ table.floor.blocked) -%}
     {%- endfor -%}
     {%- for table in tables if table.state is none -%}
-        {%- do print(dbt_delta._bare(table.relation) ~ ': its log cannot be read') -%}
+        {%- do print(dbt_delta._bare(table.relation) ~ ': ' ~ dbt_delta._log_problem(table)) -%}
         {%- do at.failed.append(dbt_delta._bare(table.relation)) -%}
     {%- endfor -%}
     {%- if at.left -%}

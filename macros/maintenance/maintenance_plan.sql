@@ -28,7 +28,9 @@
 {% macro _plan_line(table) -%}
     {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}
     {%- if state is none -%}
-        {{- return({'table': name, 'node': id, 'problem': 'its log cannot be read', 'partitions': [], 'steps': []}) -}}
+        {{- return({
+            'table': name, 'node': id, 'problem': dbt_delta._log_problem(table), 'partitions': [], 'steps': [],
+        }) -}}
     {%- endif -%}
     {%- set order = 'unclustered_bytes' if state.clustering else 'unsorted_bytes' if table.zorder else none -%}
     {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}

@@ -10,6 +10,7 @@
     {%- set existing = dbt_delta._changeable_table(relation, 'update_where') -%}
     {%- set masked = dbt_delta._masked_columns(relation) -%}
     {%- do dbt_delta._hide_values(masked) -%}
+    {%- do dbt_delta._check_expression(dbt_delta._named(relation), predicate, predicate, what ~ ' has predicate') -%}
     {%- set values = dbt_delta._new_values(existing, set, what) -%}
     {%- set found = run_query(dbt_delta.get_update_count_sql(existing, values, predicate)).rows[0] -%}
     {%- for value in values if value.misfit -%}
@@ -86,11 +87,13 @@
 
 {% macro _new_value(existing, column, expression, what) -%}
     {%- set type = column.get('declared') or column.type -%}
-    {%- set from = dbt_delta._columns_of(
-        'select (' ~ expression ~ ') as value from ' ~ dbt_delta._named(existing.relation)
-    )[0].type -%}
+    {%- set name = dbt_delta._named(existing.relation) -%}
+    {%- do dbt_delta._check_expression(
+        name, expression, '(' ~ expression ~ ') is null', what ~ ' sets ' ~ column.name ~ ' to'
+    ) -%}
+    {%- set from = dbt_delta._columns_of('select (' ~ expression ~ ') as value from ' ~ name)[0].type -%}
     {%- set is_nested = dbt_delta._type_kind(column.type) != 'atomic' -%}
-    {%- if (is_nested or dbt_delta._type_kind(from) != 'atomic') and from != 'void'
+    {%- if (is_nested or dbt_delta._type_kind(from) != 'atomic' or from.startswith('interval')) and from != 'void'
         and from | lower != column.type | lower -%}
         {%- do dbt_delta._refuse(
             what ~ ' sets ' ~ column.name ~ ', which is ' ~ column.type ~ ', to ' ~ expression | trim ~ ', which is '

@@ -14,7 +14,7 @@
     {%- for found in dbt_delta._read_states(dbt_delta._catalog_tables([], [relation]))
         if dbt_delta._bare(found.relation) | lower == dbt_delta._bare(relation) | lower -%}
         {%- if found.state is none -%}
-            {%- do dbt_delta._refuse('vacuum: the log of ' ~ dbt_delta._named(relation) ~ ' cannot be read.') -%}
+            {%- do dbt_delta._refuse('vacuum ' ~ dbt_delta._bare(relation) ~ ': ' ~ dbt_delta._log_problem(found)) -%}
         {%- endif -%}
         {%- set table = dbt_delta._with_times([found])[0] -%}
         {%- set table = dict(table, floor=dbt_delta._floor(table)) -%}

@@ -40,7 +40,8 @@
     {%- set docs = dbt_delta._docs() -%}
     {%- if docs.comment is not none or docs.column_comments -%}
         {%- set docs = dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
-        {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor), docs) -%}
+        {#- A shallow clone has the comments of columns, but not that of the table. -#}
+        {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor, comment=''), docs) -%}
             {%- do run_query(statement) -%}
         {%- endfor -%}
     {%- endif -%}

@@ -27,16 +27,27 @@
         ) -%}
     {%- elif not plan.steps -%}
         {%- do print('Run ' ~ plan.run ~ ' is already undone.') -%}
-        {{- return('') -}}
-    {%- endif -%}
+        {{- return(dbt_delta._refuse_broken(found.broken)) -}}
+        {%- endif -%}
     {%- do print('Run ' ~ plan.run ~ ' of ' ~ runs[plan.run].time.isoformat(' ')[:19] ~ ':') -%}
     {%- do dbt_delta._print_steps(plan.steps) -%}
     {%- if dry_run -%}
         {%- do print('Dry run: nothing was changed.') -%}
-        {{- return('') -}}
+        {{- return(dbt_delta._refuse_broken(found.broken)) -}}
     {%- endif -%}
     {%- call dbt_delta._tagging({'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
         {%- for step in plan.steps -%}{%- do dbt_delta._take_step(step) -%}{%- endfor -%}
     {%- endcall -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
+    {%- do dbt_delta._refuse_broken(found.broken) -%}
+{%- endmacro %}
+
+{# Ends with an error if logs could not be read. #}
+{% macro _refuse_broken(tables) -%}
+    {%- set names = [] -%}
+    {%- for table in tables -%}{%- do names.append(dbt_delta._bare(table.relation)) -%}{%- endfor -%}
+    {%- if names -%}
+        {%- do dbt_delta._refuse('undo_run did not look at ' ~ names | join(', ') ~ '. The lines above say why.') -%}
+    {%- endif -%}
+    {{- return('') -}}
 {%- endmacro %}

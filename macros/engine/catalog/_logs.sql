@@ -3,12 +3,58 @@
     read. Three or four statements read all of them; no data file is opened and no table is loaded.
 #}
 {% macro _read_states(tables) -%}
-    {%- set found, rows = dbt_delta._readable_logs(tables), [] -%}
-    {%- if found.logs -%}
-        {%- set sql = dbt_delta._states_sql(found.logs, dbt_delta._checkpoints(found.logs)) -%}
-        {%- set rows = run_query(sql).rows -%}
+    {%- set found = dbt_delta._read_logs(tables, 'states') -%}
+    {%- set problems = dict(found.problems) -%}
+    {%- for table in tables -%}
+        {%- set fault = dbt_delta._log_fault(table, found.rows) -%}
+        {#- A writer may leave out what names a version: then Delta decides. -#}
+        {%- if fault.text and (fault.is_certain
+            or dbt_delta._attempt('select 1 from ' ~ dbt_delta._named(table.relation) ~ ' limit 0').problem) -%}
+            {%- do problems.update({table.id: fault.text}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._tables_of_rows(tables, found.rows, problems)) -}}
+{%- endmacro %}
+
+{#
+    What the logs of tables say, in one statement: {rows, problems}. `problems` are the reasons, by the table's id,
+    why a log cannot be read. If the statement fails, the tables are halved to find those that make it fail; the
+    others are then read together, because clones and their sources need one another.
+#}
+{% macro _read_logs(tables, kind) -%}
+    {%- set found, problems, left = dbt_delta._readable_logs(tables), {}, [] -%}
+    {%- do problems.update(found.problems) -%}
+    {%- set told = dbt_delta._log_rows(found.logs, kind) -%}
+    {%- if told.problem -%}
+        {%- set readable = found.logs | map(attribute='tables') | sum(start=[]) -%}
+        {%- do problems.update(dbt_delta._broken_logs(readable, kind, told.problem)) -%}
+        {%- for table in readable if table.id not in problems -%}{%- do left.append(table) -%}{%- endfor -%}
+        {%- set told = dbt_delta._log_rows(dbt_delta._readable_logs(left).logs, kind) -%}
+        {%- for table in left if told.problem -%}{%- do problems.update({table.id: told.problem}) -%}{%- endfor -%}
     {%- endif -%}
-    {{- return(dbt_delta._tables_of_rows(tables, rows, found.problems if found.logs else {})) -}}
+    {{- return({'rows': told.rows, 'problems': problems}) -}}
+{%- endmacro %}
+
+{# The reasons why tables cannot be read, by id: of tables that cannot be read together. #}
+{% macro _broken_logs(tables, kind, problem) -%}
+    {%- set half, broken = tables | length // 2, {} -%}
+    {%- if not half -%}{{- return({tables[0].id: problem}) -}}{%- endif -%}
+    {%- for part in (tables[:half], tables[half:]) -%}
+        {%- set problem = dbt_delta._log_rows(dbt_delta._readable_logs(part).logs, kind).problem -%}
+        {%- if problem -%}{%- do broken.update(dbt_delta._broken_logs(part, kind, problem)) -%}{%- endif -%}
+    {%- endfor -%}
+    {{- return(broken) -}}
+{%- endmacro %}
+
+{# What logs say, {rows, problem}; `kind` is states or tagged. #}
+{% macro _log_rows(logs, kind) -%}
+    {%- if not logs -%}{{- return({'rows': [], 'problem': ''}) -}}{%- endif -%}
+    {%- if kind == 'tagged' -%}{{- return(dbt_delta._attempt(dbt_delta._tagged_sql(logs))) -}}{%- endif -%}
+    {%- set checkpoints = dbt_delta._checkpoints(logs) -%}
+    {%- for source in checkpoints if source.problem -%}
+        {{- return({'rows': [], 'problem': source.problem}) -}}
+    {%- endfor -%}
+    {{- return(dbt_delta._attempt(dbt_delta._states_sql(logs, checkpoints))) -}}
 {%- endmacro %}
 
 {#
@@ -35,9 +81,9 @@
 {%- endmacro %}
 
 {#
-    The newest checkpoints of logs that no longer begin with version 0, {from, file, columns}: texts for FROM and for
-    the path of the checkpoint. A checkpoint of Delta's second format names files, in a folder beside it, with the
-    rest.
+    The newest checkpoints of logs that no longer begin with version 0, {from, file, columns, problem}: texts for FROM
+    and for the path of the checkpoint, and why it cannot be read. A checkpoint of Delta's second format names files,
+    in a folder beside it, with the rest.
 #}
 {% macro _checkpoints(logs, always=false) -%}
     {%- set listings = [] -%}
@@ -63,7 +109,9 @@
                 {%- if name.count('.') == 3 -%}
                     {%- set parts = [] -%}
                     {%- set listed = dbt_delta._sidecars_sql(dbt_delta._any_path(log.parent, [path]), name) -%}
-                    {%- for row in run_query(listed).rows -%}
+                    {%- set listing = dbt_delta._attempt(listed) -%}
+                    {%- if listing.problem -%}{%- do sources.append({'problem': listing.problem}) -%}{%- endif -%}
+                    {%- for row in listing.rows -%}
                         {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
                     {%- endfor -%}
                     {%- if parts -%}
@@ -83,7 +131,11 @@
 
 {% macro _checkpoint_source(parent, files, file) -%}
     {%- set text = 'parquet.' ~ dbt_delta._any_path(parent, files) -%}
-    {{- return({'from': text, 'file': file, 'columns': dbt_delta._columns_of('select * from ' ~ text)}) -}}
+    {%- set problem = dbt_delta._attempt('select 1 from ' ~ text ~ ' limit 0').problem -%}
+    {{- return({
+        'from': text, 'file': file, 'problem': problem,
+        'columns': [] if problem else dbt_delta._columns_of('select * from ' ~ text),
+    }) -}}
 {%- endmacro %}
 
 {#

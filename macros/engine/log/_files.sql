@@ -22,8 +22,9 @@ lines as (
             metaData struct<schemaString string, partitionColumns array<string>, configuration map<string, string>>,
             domainMetadata struct<domain string, configuration string, removed boolean>,
             commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
-                operationParameters map<string, string>, operationMetrics map<string, string>>'
-        ) as line
+                operationParameters map<string, string>, operationMetrics map<string, string>>, __dbt_corrupt string',
+                        map('columnNameOfCorruptRecord', '__dbt_corrupt')
+                    ) as line
     {{ dbt_delta._logs_of_tables() }}
     where {{ dbt_delta._is_log_file('logs.file') }}
 )
@@ -40,7 +41,8 @@ actions as (
             when line.metaData.schemaString is not null then 'about'
             when line.domainMetadata.domain = 'delta.clustering' then 'clustering'
             when line.commitInfo.operation is not null then 'operation'
-        end as kind,
+                when get_json_object(coalesce(line.__dbt_corrupt, '{}'), '$') is null then 'broken'
+            end as kind,
         coalesce(
             {{ dbt_delta._plain_path('coalesce(line.add.path, line.remove.path)') }}, line.commitInfo.operation, ''
         ) as key,
@@ -56,7 +58,8 @@ actions as (
             when line.domainMetadata.domain is not null and not line.domainMetadata.removed
                 then line.domainMetadata.configuration
             when line.commitInfo.operation is not null then to_json(line.commitInfo)
-        end as text,
+                else string(version)
+            end as text,
         coalesce(line.commitInfo.inCommitTimestamp, line.commitInfo.timestamp) as committed_at,
         {% if is_sorted -%}
             coalesce(max(line.commitInfo.operationParameters['zOrderBy'] = zorder) over (partition by id, version), false)

@@ -51,8 +51,8 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {%- endmacro %}
 
 {#
-    Tables with their states, from rows of _states_sql. A table with an unreadable log may be a shallow clone: it is a
-    pin that keeps the files of all tables.
+    Tables with their states, from rows of _states_sql, and the `problem` of an unreadable log. A table with an
+    unreadable log may be a shallow clone: it is a pin that keeps the files of all tables.
 #}
 {% macro _tables_of_rows(tables, rows, problems) -%}
     {%- set rows_of, unknown, known, done = {}, [], [], [] -%}
@@ -64,8 +64,9 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
         }) -%}
     {%- endfor -%}
     {%- for table in tables -%}
-        {%- set state = dbt_delta._state(rows_of[table.id]) if table.id in rows_of else none -%}
-        {%- do known.append(dict(table, pins=table.pins + unknown, state=state)) -%}
+        {%- set state = dbt_delta._state(rows_of[table.id])
+            if table.id in rows_of and table.id not in problems else none -%}
+        {%- do known.append(dict(table, pins=table.pins + unknown, state=state, problem=problems.get(table.id))) -%}
     {%- endfor -%}
     {#- A claim contains the table of its clone, without the claims on that table. -#}
     {%- for table in known -%}
@@ -74,6 +75,26 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
         {%- do done.append(dict(table, state=state)) -%}
     {%- endfor -%}
     {{- return(done) -}}
+{%- endmacro %}
+
+{# Why rows of _states_sql are not all that the log of a table had, {text, is_certain}; the text may be empty. #}
+{% macro _log_fault(table, rows) -%}
+    {%- set versions = [] -%}
+    {%- for row in rows if row['id'] | int == table.id and row['kind'] in ('broken', 'operation') -%}
+        {%- if row['kind'] == 'broken' -%}
+            {{- return({'text': 'version ' ~ row['text'] ~ ' is not valid JSON', 'is_certain': true}) -}}
+        {%- endif -%}
+        {%- for commit in fromjson(row['commits']) -%}{%- do versions.append(commit.version | int) -%}{%- endfor -%}
+    {%- endfor -%}
+    {%- for version in (range(versions | min, versions | max) if versions else []) if version not in versions -%}
+        {{- return({'text': 'version ' ~ version ~ ' is missing', 'is_certain': false}) -}}
+    {%- endfor -%}
+    {{- return({'text': '', 'is_certain': false}) -}}
+{%- endmacro %}
+
+{# What to say about a table without a state. #}
+{% macro _log_problem(table) -%}
+    {{- return('its log cannot be read' ~ (' (' ~ table.problem ~ ')' if table.problem else '')) -}}
 {%- endmacro %}
 
 {#
@@ -156,10 +177,10 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
     {%- set claims = [] -%}
     {%- for row in rows if row['kind'] == 'claim' -%}
         {%- set about = fromjson(row['key']) -%}
-        {%- do claims.append({
+        {%- if tables[about.claimant].state is not none -%}{%- do claims.append({
             'time': row['time'] | int, 'table': tables[about.claimant], 'is_live': about.is_live,
             'left': (about.hour + 1) * 3600000 if about.hour is defined else none,
-        }) -%}
+            }) -%}{%- endif -%}
     {%- endfor -%}
     {{- return(claims) -}}
 {%- endmacro %}

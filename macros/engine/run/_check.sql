@@ -39,6 +39,19 @@
     {%- endfor -%}
 {%- endmacro %}
 
+{# Refuses an expression on the rows of a table that is not one, or that Spark refuses in this condition. #}
+{% macro _check_expression(name, expression, condition, what) -%}
+    {%- set problem = 'Its brackets do not match.' if not dbt_delta._is_balanced(expression)
+        else dbt_delta._attempt(
+            'select 1 from ' ~ name ~ ' join (select 1 as __dbt_one) as __dbt_other on (' ~ condition ~ '\n) limit 0'
+        ).problem -%}
+    {%- if problem -%}
+        {%- do dbt_delta._refuse(
+            what ~ " '" ~ expression | trim ~ "'. Spark refuses it: " ~ problem ~ ' Nothing was changed.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
 {# Refuses rows that a replace_where would write but not replace; returns the number of rows. #}
 {% macro _check_predicate(table, batch, predicates) -%}
     {%- set predicate = dbt_delta._all_of(predicates) -%}

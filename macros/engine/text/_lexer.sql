@@ -31,6 +31,16 @@
     {{- return(dbt_delta._lexed(sql) | map(attribute='text') | list) -}}
 {%- endmacro %}
 
+{# Whether the brackets in SQL match. #}
+{% macro _is_balanced(sql) -%}
+    {%- set at = namespace(depth=0, lowest=0) -%}
+    {%- for token in dbt_delta._tokens(sql) -%}
+        {%- set at.depth = at.depth + (token == '(') | int - (token == ')') | int -%}
+        {%- set at.lowest = [at.lowest, at.depth] | min -%}
+    {%- endfor -%}
+    {{- return(at.depth == 0 and at.lowest == 0) -}}
+{%- endmacro %}
+
 {# Whether SQL names a column or field by its path; a, a.b and a.b.c all name a.b. #}
 {% macro _mentions(sql, path) -%}
     {%- set tokens = dbt_delta._tokens(sql) + [''] -%}

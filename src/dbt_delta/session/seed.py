@@ -114,7 +114,10 @@ def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[s
     if not rows:
         raise CompilationError(f"{name} is empty. Its first line has to name the columns.")
     header = rows.pop(0)
-    _check_header(header, delimiter, f"{name}, line {lines.pop(0)}")
+    place = f"{name}, line {lines.pop(0)}"
+    _check_header(header, delimiter, place)
+    _check_mixture(header, rows, delimiter, place)
+
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(header):
             raise CompilationError(
@@ -198,6 +201,23 @@ def _check_header(header: list[str], delimiter: str, place: str) -> None:
             f"{place}: one column, named '{header[0]}'. Is {other[0]!r} the delimiter, and not "
             f"{delimiter!r}? Set the seed's delimiter."
         )
+
+
+def _check_mixture(header: list[str], rows: list[list[str]], delimiter: str, place: str) -> None:
+    """Refuses a name with another delimiter if the rows have it, too, or have another width."""
+    is_uneven = any(len(row) != len(header) for row in rows)
+    for position, column in enumerate(header):
+        for other in {*",;|\t"} - {delimiter}:
+            count = column.count(other)
+            if (
+                count
+                and rows
+                and (is_uneven or all(r[position].count(other) == count for r in rows))
+            ):
+                raise CompilationError(
+                    f"{place}: column {position + 1} is named '{column}'. The header mixes the "
+                    f"delimiters {delimiter!r} and {other!r}. Use one, or rename the column."
+                )
 
 
 def _null_or_text(cell: str) -> Cell:

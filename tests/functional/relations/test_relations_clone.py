@@ -149,3 +149,22 @@ def test_a_missing_source_is_named(cloned: Cloned) -> None:
     finally:
         cloned.project.sql(f"alter table {table}_away` rename to {table}`")
     assert f"{cloned.source}.t, which the state names for t, is not in the catalog." in refused
+
+
+DOCS = """
+models:
+  - name: t
+    description: all there is
+    config: {persist_docs: {relation: true, columns: true}}
+    columns: [{name: id, description: a number}]
+"""
+
+
+def test_a_clone_has_the_comments_of_its_model(cloned: Cloned) -> None:
+    cloned.project.write({"models/docs.yml": DOCS})
+    cloned.clone("-s", "t")
+    cloned.project.write({"models/docs.yml": None})
+    (detail,) = cloned.project.sql("describe detail {schema}.t")
+    assert detail.description == "all there is"
+    (column,) = cloned.project.sql("describe {schema}.t")
+    assert (column.col_name, column.comment) == ("id", "a number")

@@ -247,6 +247,7 @@ BAD = {
     "empty": (b"", "", "is empty."),
     "latin": (b"id,n\n1,a\n" * 200_000 + b"1,\xfc\n", "", "line 400001: byte 0xfc is not valid"),
     "other": (b"id;n\n1;2\n", "", "line 1: one column, named 'id;n'. Is ';' the delimiter,"),
+        "mixed": (b"a,b;c\n1,2;3\n", "", "line 1: column 2 is named 'b;c'. The header mixes the"),
     "delimiter": (b"id,n\n1,2\n", "delimiter: ';;'", "delimiter is ';;'; it must be one character"),
     "whole": (
         b'n,id\n1,"a\nb"\n2.5,c\n',

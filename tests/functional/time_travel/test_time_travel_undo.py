@@ -340,3 +340,13 @@ def test_what_is_no_model_any_more_is_undone_or_named(project: Project) -> None:
     assert f"{project.schema}.logless has lost its log" in undone.output
     assert f"Undone: {len(changed)} tables." in undone.output
     assert _every_table(project) == before
+    # A log that cannot be read is named, and the undo of this undo goes on without it.
+    log = project.warehouse / "by_hand" / "_delta_log" / f"{1:020d}.json"
+    log.write_text('{"commitInfo":{"timestamp":1')
+    (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
+    redone = _undo(project, "{run: last}", check=False)
+    assert not redone.success
+    said = f"{project.schema}.by_hand: its log cannot be read (version 1 is not valid JSON), so"
+    assert redone.output.count(said) == 1
+    assert f"undo_run did not look at {project.schema}.by_hand." in redone.output
+    assert "Undone: 3 tables." in redone.output

@@ -548,13 +548,18 @@ def test_an_update_writes_what_differs(macros) -> None:
         ({"year": 2024}, "what sets year, which Delta computes as year(day). Set the columns"),
         ({"id": "(select 1)"}, "what sets Id to '(select 1)', which contains a subquery"),
         ({"id": " -- x"}, "what sets Id to an empty expression. Use null"),
+        ({"id": "1) + (2"}, "what sets Id to '1) + (2'. Spark refuses it: Its brackets do not"),
+        ({"id": "no limit 1"}, "what sets Id to 'no limit 1'. Spark refuses it: [NO] no. Nothing"),
+        ({"id": "interval '1' day"}, "what sets Id, which is int, to interval '1' day, which is"),
         ({"s": "named_struct('y', 1)"}, "what sets s, which is struct<x:int>, to named_struct('y'"),
     ],
 )
 def test_values_that_cannot_be_set(macros, given: Any, said: str) -> None:
     package = macros()
+    package._attempt = lambda sql: {"problem": "[NO] no." if "on ((no" in sql else "", "rows": []}
+    types = {"named_struct": "struct<y:int>", "interval": "interval day"}
     package._columns_of = lambda sql: [
-        {"name": "value", "type": "struct<y:int>" if "named_struct" in sql else "int"}
+        {"name": "value", "type": next((types[key] for key in types if key in sql), "int")}
     ]
     columns = [
         {"name": "Id", "type": "int"},
@@ -585,6 +590,55 @@ ABOUT = {
     "schemaString": json.dumps(SCHEMA), "partitionColumns": ["Day"],
     "configuration": {"delta.appendOnly": "true"},
 }  # fmt: skip
+
+
+def test_what_a_log_lacks_is_named(macros) -> None:
+    """A line that is no JSON for certain, a version without a name only perhaps."""
+    fault = macros()._log_fault
+    commits = [{"version": n, "time": NOW} for n in (3, 1, 4)]
+    rows = [row(0, "operation", "WRITE", commits=json.dumps(commits)), row(1, "live")]
+    assert fault({"id": 0}, rows) == {"text": "version 2 is missing", "is_certain": False}
+    assert fault({"id": 1}, rows) == fault({"id": 2}, []) == {"text": "", "is_certain": False}
+    broken = {"text": "version 7 is not valid JSON", "is_certain": True}
+    assert fault({"id": 0}, [*rows, row(0, "broken", text="7")]) == broken
+
+
+@pytest.mark.parametrize("bad", [[], [0], [4], [1, 2], [0, 1, 2, 3, 4]])
+def test_tables_are_read_without_those_that_fail(macros, bad: list[int]) -> None:
+    """Together, as a clone of one may have files of another."""
+    package = macros()
+    package._readable_logs = lambda tables: {
+        "logs": [{"tables": tables}] if tables else [],
+        "problems": {9: "no access"},
+    }
+    asked = []
+
+    def rows(logs: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+        ids = [table["id"] for log in logs for table in log["tables"]]
+        asked.append(ids)
+        failing = [id for id in ids if id in bad]
+        return {"rows": [] if failing else ids, "problem": f"{failing[0]}" if failing else ""}
+
+    package._log_rows = rows
+    found = package._read_logs([{"id": n} for n in range(5)], "states")
+    good = [n for n in range(5) if n not in bad]
+    assert found == {"rows": good, "problems": {9: "no access", **{n: str(n) for n in bad}}}
+    assert asked[-1] == good
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_balanced"),
+    [
+        ("(a) and (b in (1))", True),
+        ("a = ')' -- )", True),
+        ("`(` = 1", True),
+        ("(a", False),
+        ("a)", False),
+        ("a) or (b", False),
+    ],
+)
+def test_brackets(macros, sql: str, is_balanced: bool) -> None:
+    assert macros()._is_balanced(sql) is is_balanced
 
 
 def test_what_a_log_says_is_a_tables_state(macros: Callable[..., SimpleNamespace]) -> None:

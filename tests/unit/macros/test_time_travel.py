@@ -124,7 +124,8 @@ def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, Sim
     tag = json.dumps({**TAG, "dbt_project": project})
     rows = [
         {"id": n, "version": 0, "timestamp": datetime(2024, 1, 1), "operation": "WRITE",
-         "operationParameters": None, "operationMetrics": None, "userMetadata": tag}
+         "operationParameters": None, "operationMetrics": None, "userMetadata": tag,
+         "problem": None}
         for n in range(3 - len(exclude))
     ]  # fmt: skip
     nodes = {one.name: one for one in (node("a"), node("b", materialized="view"))}
@@ -135,14 +136,16 @@ def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, Sim
         api=SimpleNamespace(
             Relation=SimpleNamespace(create=lambda **names: SimpleNamespace(**names))
         ),
-        run_query=lambda sql: SimpleNamespace(rows=rows if "commitInfo" in sql else [("s",)]),
+        run_query=lambda sql: SimpleNamespace(rows=[("s",)]),
         adapter=SimpleNamespace(
             dbt_delta_listing=lambda schemas: [
                 {"schema": schema, "name": name, "type": "table", "provider": "delta",
                  "location": f"file:/w/{schema}/{name}"}
                 for schema in schemas for name in names
             ],
-            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=[])),
+            dbt_delta_attempt=lambda sql: (
+                "", SimpleNamespace(rows=rows if "commitInfo" in sql else [])
+            ),
         ),
     )  # fmt: skip
     return package._run_tables(exclude), package
@@ -154,7 +157,7 @@ def test_the_tables_of_a_run_are_those_of_the_schemas(macros) -> None:
     tables = {table["relation"].identifier: table["node"] for table in found["tables"]}
     assert list(tables) == ["a_2", "b_2", "gone"]
     assert (tables["a_2"].name, tables["b_2"].name, tables["gone"]) == ("a", "b", None)
-    assert found["lost"] == ["s.empty has lost its log, and with it what runs wrote there"]
+    assert found["lost"] == ["s.empty has lost its log, so it is not known what runs wrote there"]
     assert list(package._runs_of(found["tables"])) == ["ab1"]
 
 

@@ -43,6 +43,8 @@ def test_what_python_wrote_is_read(rows: list[list[str]], delimiter: str) -> Non
         (b"\na,A\n", ",", "s.csv, line 2: columns 1 and 2 have one name, 'a' and 'A':"),
         (b"a, \n", ",", "s.csv, line 1: column 2 has no name."),
         (b"a\tb\n", ",", "s.csv, line 1: one column, named 'a\tb'. Is '\\t' the delimiter,"),
+        (b"a,b;c\n1,2;3\n", ",", "s.csv, line 1: column 2 is named 'b;c'. The header mixes"),
+        (b"a,b;c\n1,2,3\n", ",", "the delimiters ',' and ';'. Use one, or"),
         (b"a\n", "", "s.csv: delimiter is ''; it must be one character"),
         (b"a\n\xff\n", ",", "s.csv, line 2: byte 0xff is not valid UTF-8."),
     ],
@@ -51,6 +53,10 @@ def test_refused(data: bytes, delimiter: str, said: str) -> None:
     with pytest.raises(CompilationError) as raised:
         read(data, delimiter, "s.csv")
     assert said in str(raised.value)
+
+
+def test_a_name_may_hold_another_delimiter() -> None:
+    assert read(b"a,b;c\n1,2\n", ",", "s.csv")[0] == ["a", "b;c"]
 
 
 @pytest.mark.parametrize(
