@@ -19,7 +19,7 @@ step() {
     "$@" >"$log" 2>&1 && return
     mkdir -p var/logs && cp "$log" var/logs/setup.log
     cause=$(explain "$log")
-    fail "$title: $cause. Nothing of it was installed; the full output is in var/logs/setup.log"
+    fail "$title: $cause. Nothing was installed. The full output is in var/logs/setup.log"
 }
 
 explain() {
@@ -53,7 +53,7 @@ find_python() {
         fi
     done
     python=${PYTHON:-python3}
-    fail "needs Python 3.10 to 3.13. Found: $("$python" --version 2>&1 || true). Install one, or name it: PYTHON=/path/to/python3.11 ./run setup"
+    fail "needs Python 3.10 to 3.13. Found: $("$python" --version 2>&1 || true). Install one of these, or name it: PYTHON=/path/to/python3.11 ./run setup"
 }
 
 # uv comes by pip into a folder of its own; where Python has no pip, by that of a throw-away venv.
@@ -146,7 +146,7 @@ install_jars() {
     local bad
     step "Delta's JARs" fetch_jars
     bad=$({ check_jars "$build/jars" || true; } | sed -n 's/: FAILED.*//p' | tr '\n' ' ')
-    [[ -z $bad ]] || fail "Delta's JARs: ${bad% } does not have the sha256 that setup/jars.sha256 pins. It was not installed"
+    [[ -z $bad ]] || fail "Delta's JARs: ${bad% } do not have the sha256 in setup/jars.sha256. They were not installed"
     rm -rf .venv/jars .venv/spark.jsa .venv/java/archived && mv "$build/jars" .venv/jars
 }
 
@@ -194,7 +194,7 @@ make_archive() {
         mv "$build/spark.jsa" .venv/spark.jsa
     else
         mkdir -p var/logs && cp "$build/archive.log" var/logs/setup.log
-        say "this Java makes none; dbt works without (see var/logs/setup.log)"
+        say "this Java cannot make one; dbt works without it (see var/logs/setup.log)"
     fi
     touch .venv/java/archived
 }

@@ -39,7 +39,7 @@
     ]) -}}
 {%- endmacro %}
 
-{# A row, or what became of it: its key, and each changed column before and after. #}
+{# A row, or for a changed row its key and each changed column before and after. #}
 {% macro _sample_text(sample, keys) -%}
     {%- if sample.kind != 'changed' -%}{{- return(tojson(sample.after or sample.before)) -}}{%- endif -%}
     {%- set key, changes = {}, [] -%}
@@ -51,8 +51,8 @@
 {%- endmacro %}
 
 {#
-    Reports as Markdown for a comment on a pull request: a table of counts, then samples for as long
-    as GitHub's limit of 65,536 characters allows.
+    Reports as Markdown for a comment on a pull request: a table of counts, then samples up to GitHub's limit of
+    65,536 characters.
 #}
 {% macro _diff_markdown(reports) -%}
     {%- set parts = dbt_delta._markdown_table(
@@ -80,6 +80,6 @@
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- if at.left -%}{%- do parts.append('\n… and ' ~ at.left ~ ' lines more') -%}{%- endif -%}
+    {%- if at.left -%}{%- do parts.append('\n… and ' ~ at.left ~ ' more lines') -%}{%- endif -%}
     {{- return((parts | join('\n'))[:65000]) -}}
 {%- endmacro %}

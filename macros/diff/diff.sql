@@ -13,9 +13,8 @@
             "diff takes one of {model: orders, from: previous}, {a: prod.orders, b: ci.orders} and "
             ~ '{schema_a: prod, schema_b: ci}.'
         ) -%}
-    {%- elif output not in ('text', 'json', 'markdown') -%}
-        {%- do dbt_delta._refuse("diff has output '" ~ output ~ "'. It is one of text, json, markdown.") -%}
     {%- endif -%}
+    {%- do dbt_delta._check_choice('diff: output', output, ['text', 'json', 'markdown']) -%}
     {%- set options = {
         'unique_key': unique_key, 'exclude_columns': exclude_columns, 'tolerance': tolerance, 'limit': limit,
     } -%}
@@ -67,8 +66,8 @@
 {%- endmacro %}
 
 {#
-    Nodes in two schemas. A schema of the target's own name with something after it, as dbt names
-    custom schemas, becomes the given one with the same after it.
+    Nodes in two schemas. dbt names a custom schema by the target's schema and a suffix: the given schema gets the
+    same suffix.
 #}
 {% macro _diff_schemas(nodes, schema_a, schema_b, options) -%}
     {%- set reports, schemas = [], dbt_delta._schemas() -%}

@@ -1,6 +1,6 @@
 {#
-    A SELECT of what differs between two relations, tables or views, as get_diff_versions_sql says it of
-    versions: a is before, b after.
+    A SELECT of the differences between two relations, tables or views, in the form of get_diff_versions_sql: a is
+    before, b is after.
 #}
 {% macro get_diff_relations_sql(a, b, unique_key=none, exclude_columns=[], tolerance={}) -%}
     {%- if not execute -%}{{- return('select * from ' ~ b) -}}{%- endif -%}

@@ -1,7 +1,7 @@
 {#
-    A SELECT of what differs between two versions of a table: one row per row that is there more or
-    less, or per key whose row is another. Reads the change feed where the table kept one, else the
-    files that the commits between touched, else all; commits that move rows only are no change.
+    A SELECT of the differences between two versions of a table: one row per added or removed row, or per key whose
+    row changed. Reads the change feed if the table has one, otherwise the files that the commits in between touched,
+    otherwise all rows. Commits that only move rows are not a change.
 #}
 {% macro get_diff_versions_sql(
     relation, from_version, to_version=none, unique_key=none, exclude_columns=[], tolerance={}

@@ -1,6 +1,6 @@
 {#
-    What the session says of itself. Each statement runs whatever is wrong with Delta's classes, as
-    long as the session runs any; none looks up a table or writes.
+    What the session says about itself. Each statement runs even if Delta's classes are wrong, as long as the session
+    runs any statement. None looks up a table or writes.
 #}
 {% macro _session_facts() -%}
     {%- set spark = {} -%}
@@ -8,7 +8,7 @@
         {%- do spark.update({row['key']: row['value'] | string}) -%}
     {%- endfor -%}
     {%- set ansi = run_query('set spark.sql.ansi.enabled').rows[0]['value'] | string | lower -%}
-    {#- EXPLAIN gives an error as text: of a path that is not there when Delta's classes fit. -#}
+    {#- EXPLAIN returns an error as text: if Delta's classes fit, it is about the missing path. -#}
     {%- set plan = run_query('explain select * from delta.`file:/dbt_delta_doctor`') -%}
     {%- set jvm = run_query(
         "select version() as spark, java_method('java.lang.System', 'getProperty', 'java.version') as java, "
@@ -42,7 +42,7 @@
     }) -}}
 {%- endmacro %}
 
-{# Why dbt_delta's plugin is not active (empty where it is), and the ANSI mode in profiles.yml. #}
+{# Why dbt_delta's plugin is not active (empty if it is), and the ANSI mode in profiles.yml. #}
 {% macro _plugin() -%}
     {%- if adapter.dbt_delta_plugin is defined -%}
         {{- return(adapter.dbt_delta_plugin()) -}}

@@ -1,4 +1,4 @@
-{# One line for each fault: what, where, value, remedy. #}
+{# One line per fault: what, where, value, way out. #}
 {% macro _session_faults(found) -%}
     {%- set place = dbt_delta._place(found) -%}
     {%- set remedy = ' there.' if found.server else ' in its server_side_parameters.' -%}
@@ -20,18 +20,18 @@
     {%- do faults.extend(dbt_delta._ansi_faults(found)) -%}
     {%- if found.derby and found.server -%}
         {%- do faults.append(
-            'Metastore: embedded Derby in ' ~ place ~ ', which one process can use: no second server or session '
-            ~ 'can join. Give the server a database such as PostgreSQL '
+            'Metastore: embedded Derby in ' ~ place ~ ', which only one process can use. '
+            ~ 'Give the server a database such as PostgreSQL '
             ~ '(spark.hadoop.javax.jdo.option.ConnectionURL).'
         ) -%}
     {%- endif -%}
     {{- return(faults) -}}
 {%- endmacro %}
 
-{# Delta's JARs: none, of two versions, made for another Spark, or with classes that do not fit. #}
+{# Faults of Delta's JARs: none, two versions, built for another Spark, or with classes that do not fit. #}
 {% macro _delta_faults(found, place) -%}
     {%- set wanted = 'delta-spark_' ~ found.spark.split('.')[:2] | join('.') ~ '_2.13' -%}
-    {%- set remedy = '. Put ' ~ wanted ~ ' and the delta-storage of its version there, and no other.' -%}
+    {%- set remedy = '. Put ' ~ wanted ~ ' and delta-storage of the same version there, and no other.' -%}
     {%- set where = ' on the class path of ' ~ place ~ ' (spark.driver.extraClassPath)' -%}
     {%- set names = ' (' ~ found.jars | join(', ') ~ ')' -%}
     {%- set versions = [] -%}
@@ -52,7 +52,7 @@
     {%- endif -%}
     {%- if strangers -%}
         {%- do faults.append(
-            'Delta: ' ~ strangers | join(', ') ~ where ~ ' is made for another Spark than ' ~ found.spark ~ remedy
+            'Delta: ' ~ strangers | join(', ') ~ where ~ ' is built for another Spark than ' ~ found.spark ~ remedy
         ) -%}
     {%- endif -%}
     {%- set misfit = modules.re.findall('(?:\\w+Error|ClassNotFoundException): [^ ]+', found.plan)[:1] | join -%}
@@ -64,7 +64,7 @@
     {{- return(faults) -}}
 {%- endmacro %}
 
-{# dbt-spark switches ANSI mode off; a Thrift server ignores the settings of a profile. #}
+{# dbt-spark switches ANSI mode off, and a Thrift server ignores the settings of a profile. #}
 {% macro _ansi_faults(found) -%}
     {%- set obstacle = found.plugin.obstacle -%}
     {%- set is_chosen = obstacle.startswith('DBT_DELTA_PLUGIN=') -%}
@@ -86,18 +86,18 @@
         ) -%}
     {%- elif found.plugin.ansi == 'true' -%}
         {%- do faults.append(
-            'ANSI mode: off in ' ~ dbt_delta._place(found) ~ ', which ignores the "true" of target '
+            'ANSI mode: off in ' ~ dbt_delta._place(found) ~ ', which ignores the setting "true" of target '
             ~ target.name ~ '. Set spark.sql.ansi.enabled to true there.'
         ) -%}
     {%- endif -%}
     {{- return(faults) -}}
 {%- endmacro %}
 
-{# What is as it must be where only the macros are installed, as on dbt Cloud, and is good to know. #}
+{# Notes for an environment with the macros only, as on dbt Cloud: they are not faults. #}
 {% macro _session_notes(found) -%}
     {{- return([
-        'Note: ' ~ found.plugin.obstacle ~ ' in this environment. The macros work without it; dbt-spark switches ANSI '
-        ~ 'mode off, models of a session target share one Spark session, and select of run operations is missing.'
+        'Note: ' ~ found.plugin.obstacle ~ ' in this environment. The macros work without it, but dbt-spark switches '
+        ~ 'ANSI mode off, models of a session target share one Spark session, and run operations do not have select.'
     ] if found.plugin.get('is_absent') else []) -}}
 {%- endmacro %}
 
@@ -108,7 +108,7 @@
     {{- return('target ' ~ target.name ~ ' of profiles.yml') -}}
 {%- endmacro %}
 
-{# What was found where nothing is wrong. #}
+{# The summary if there is no fault. #}
 {% macro _session_summary(found) -%}
     {%- set folder = modules.re.findall('jdbc:derby:(?:;databaseName=)?([^;]+)', found.command) | join -%}
     {%- set metastore = found.settings.get('spark.hadoop.hive.metastore.uris', 'a database') -%}

@@ -1,6 +1,6 @@
 {#
-    Replaces all rows that have a key of the batch, in one commit: every row of the batch comes
-    twice, once to delete what it finds and once to be inserted.
+    Replaces all rows that have a key of the batch, in one commit: every row of the batch is there twice, once to
+    delete the rows with its key and once to be inserted.
 #}
 {% macro get_delete_insert_sql(table, batch, settings) -%}
 {%- set marker = dbt_delta._marker(table, batch, settings) -%}
@@ -11,7 +11,7 @@
     {%- set source_key = 'source.' ~ dbt_delta._source_name(key) -%}
     {%- set column = dbt_delta._column(batch.columns, key) -%}
     {%- if column is not none and not dbt_delta._fits(column.source_type, column.type) -%}
-        {#- What is replaced has the value as it is stored. -#}
+        {#- The rows to replace have the value as the table stores it. -#}
         {%- set source_key = 'cast(' ~ source_key ~ ' as ' ~ column.type ~ ')' -%}
     {%- endif -%}
     {%- do on.append(dest ~ '.' ~ dbt_delta._key(table, key) ~ ' <=> ' ~ source_key) -%}
@@ -32,7 +32,7 @@
 {%- endfor -%}
 merge into {{ table.name }} as {{ dest }}
 using (
-    -- Names of the batch differ from the table's: a predicate means the table.
+    -- The names of the batch differ from the table's, so a predicate means the table.
     select
         explode(array(true, false)) as __dbt_delete,
         {{ source | join(',\n        ') }}

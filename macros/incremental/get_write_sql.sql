@@ -1,4 +1,4 @@
-{# The one statement that writes a batch; a strategy of the user's own is given a name to read it from. #}
+{# The one statement that writes a batch. A user's own strategy gets a name to read the batch from. #}
 {% macro get_write_sql(table, batch, settings) -%}
     {%- set strategy = settings.strategy | replace('+', '_') -%}
     {%- if settings.strategy in dbt_delta._strategies() -%}

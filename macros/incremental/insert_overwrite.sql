@@ -1,10 +1,10 @@
 {#
-    Replaces the partitions that the batch holds rows of; on a clustered table the rows with the
-    batch's values of the clustering columns; on any other the whole table.
+    Replaces the partitions that have rows in the batch. In a clustered table it replaces the rows with the batch's
+    values in the clustering columns, in any other table all rows.
 #}
 {% macro get_insert_overwrite_sql(table, batch, settings) -%}
 {%- if table.clustering -%}
-    {#- NULLs were counted in unique_key, not in these columns. -#}
+    {#- NULLs were counted only in unique_key, not in these columns. -#}
     {{ dbt_delta.get_delete_insert_sql(
         table, dict(batch, null_rows=none), dict(settings, unique_key=table.clustering, predicates=[])
     ) }}

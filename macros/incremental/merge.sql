@@ -1,4 +1,4 @@
-{# Updates the rows whose key the batch holds, inserts the others; without unique_key inserts all. #}
+{# Updates the rows whose key is in the batch, and inserts the rows with new keys; without unique_key inserts all. #}
 {% macro get_merge_sql(table, batch, settings) -%}
 {%- set source, dest = settings.source_alias, settings.target_alias -%}
 {%- set marker = dbt_delta._marker(table, batch, settings) -%}
@@ -56,9 +56,8 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 {%- endmacro %}
 
 {#
-    The batch, without the rows that have matches and change none of them, if such are to be skipped and
-    the condition of the update does not do: without deletion vectors Delta rewrites a file, and commits,
-    for a match that updates nothing.
+    The batch without the rows that match and change nothing, if such rows are skipped and the condition of the update
+    is not enough: without deletion vectors Delta rewrites a file, and commits, for a match that updates nothing.
 #}
 {% macro _merge_source(table, batch, settings, on, changes) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action

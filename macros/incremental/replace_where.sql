@@ -1,13 +1,13 @@
-{# Replaces the rows for which the predicates hold; without predicates it appends. #}
+{# Replaces the rows that meet the predicates; without predicates it appends. #}
 {% macro get_replace_where_sql(table, batch, settings) -%}
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
 {%- if not predicate -%}
     {{ dbt_delta.get_append_sql(table, batch, settings) }}
 {%- elif dbt_delta._has_subquery(settings.predicates) -%}
-    {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY): the rows to keep are written anew.
-        NOT around the predicate would lose rows: Spark makes NOT IN of an IN below it, which is never NULL.
-        UNION takes the wider type of both sides, so that rows to keep would change: the batch is cast.
-        Without replaceWhere the overwritten table is not clustered any more. -#}
+    {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY), so the rows to keep are rewritten.
+        NOT around the predicate would lose rows: Spark turns an IN below it into NOT IN, which is never NULL.
+        UNION uses the wider type of both sides, which would change rows to keep, so the batch is cast.
+        Without replaceWhere the overwritten table would lose its clustering. -#}
 insert overwrite table {{ table.name }} with ('replaceWhere' = 'true') by name
 select
     {{ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') }}

@@ -1,6 +1,6 @@
 {#
-    A SELECT over the lines of all CSV files in a landing folder that the model has not seen yet.
-    Goes into an append model; the table is its own ledger (see _landing__macros.yml).
+    A SELECT of the lines of all CSV files in a landing folder that the model has not loaded yet. Use it in an append
+    model; the table is its own ledger (see _landing__macros.yml).
 #}
 {% macro landed_csv(folder, columns, null_value='', separator=',') -%}
     {%- do dbt_delta._check_landed_arguments(columns, separator) -%}
@@ -18,7 +18,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{#- Refuses what would fail in Spark's words, or in no words: names that the table has twice, odd separators. -#}
+{#- Refuses what would fail with a raw error or without one: duplicate names, unusable separators. -#}
 {% macro _check_landed_arguments(columns, separator) -%}
     {%- if columns is not mapping or not columns -%}
         {%- do exceptions.raise_compiler_error(
@@ -32,13 +32,13 @@
     {%- for name in columns -%}
         {%- if name | lower in own -%}
             {%- do exceptions.raise_compiler_error(
-                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "', which the macro gives to a column of its "
-                ~ "own (" ~ own | join(', ') ~ "). Have the source deliver it under another name"
+                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "', which the macro gives to a column that "
+                ~ "it adds (" ~ own | join(', ') ~ "). Rename it in the source"
             ) -%}
         {%- elif name | lower in seen -%}
             {%- do exceptions.raise_compiler_error(
-                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "' twice, as upper and lower case are the same "
-                ~ "to a table. Have the source deliver one of them under another name"
+                "dbt_delta.landed_csv: columns has the name '" ~ name ~ "' twice; a table does not "
+                ~ "distinguish upper and lower case. Rename one of them in the source"
             ) -%}
         {%- endif -%}
         {%- do seen.append(name | lower) -%}

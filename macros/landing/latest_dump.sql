@@ -1,6 +1,6 @@
 {#
-    The good rows of the newest file of a landed table whose source delivers full dumps. A file with the content
-    of an earlier one is newer than that, and its rows are those of the earlier one.
+    The good rows of the newest file of a landed table whose source delivers full dumps. If the newest file has the
+    same content as an earlier one, the rows are those of the earlier one.
 #}
 {% macro latest_dump(relation) -%}
     select * from {{ relation }}

@@ -1,13 +1,13 @@
 {#
-    Makes a Delta table of a parquet table, or of a folder of parquet files, where they are: only a log
-    is written. A folder's partition columns are named with their types.
+    Turns a parquet table, or a folder of parquet files, into a Delta table in place: only a log is written. The
+    partition columns of a folder are given with their types.
 #}
 {% macro convert_to_delta(source, partition_by=none, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set is_path = source is string and '/' in source -%}
     {%- if partition_by is not none and partition_by is not mapping -%}
         {%- do dbt_delta._refuse(
-            "convert_to_delta has partition_by '" ~ partition_by ~ "'. Give names with types, as in {day: date}."
+            "convert_to_delta: partition_by is '" ~ partition_by ~ "'. Use names with types, as in {day: date}."
         ) -%}
     {%- endif -%}
     {%- if is_path -%}
@@ -18,12 +18,12 @@
         {%- set existing = dbt_delta._entry(relation) -%}
         {%- set kind = none if existing is none else 'view' if existing.type == 'view' else existing.provider -%}
         {%- if kind == 'delta' -%}
-            {%- do log('convert_to_delta ' ~ name ~ ': it is a Delta table already', info=true) -%}
+            {%- do log('convert_to_delta ' ~ name ~ ': it is already a Delta table', info=true) -%}
             {{- return('') -}}
         {%- elif kind != 'parquet' -%}
             {%- do dbt_delta._refuse(
                 'convert_to_delta: ' ~ name ~ ' is ' ~ ('not in the catalog' if kind is none else 'a ' ~ kind)
-                ~ '. Give a parquet table as schema.table, or a folder as /path/to/it.'
+                ~ '. Use a parquet table as schema.table, or a folder as /path/to/it.'
             ) -%}
         {%- endif -%}
     {%- endif -%}

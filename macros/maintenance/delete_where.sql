@@ -1,14 +1,15 @@
 {#
-    Deletes the rows for which a predicate holds, once it is known how many there are. The dry run says
-    which files that touches: all without being read, whole partitions, or files that are written anew
-    or get a deletion vector.
+    Counts the rows that meet a predicate and deletes them. The dry run says how: all files or whole partitions are
+    removed without being read, files are rewritten, or rows are hidden by deletion vectors.
 #}
 {% macro delete_where(relation, predicate, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'delete_where') -%}
     {%- set name = dbt_delta._named(relation) -%}
-    {%- set predicate = dbt_delta._predicate(predicate, 'delete_where of ' ~ name) -%}
+    {%- set what = 'delete_where of ' ~ name -%}
+    {%- set predicate = dbt_delta._predicate(predicate, what) -%}
     {%- set existing = dbt_delta._changeable_table(relation, 'delete_where') -%}
+    {%- do dbt_delta._check_expression(name, predicate, predicate, what ~ ' has predicate') -%}
     {%- set found = run_query(
         'select count(*) as row_count, count(distinct _metadata.file_path) as files from ' ~ name ~ '\nwhere ' ~ predicate
     ).rows[0] -%}
@@ -20,7 +21,7 @@
         if dbt_delta._succeeds('count(*)', 'select 1 from (select ' ~ columns ~ ' from ' ~ name ~ ') where (' ~ predicate ~ ') limit 0')
         else 'the rows are hidden by deletion vectors'
         if dbt_delta._has_property(existing.properties, 'delta.enableDeletionVectors', true)
-        else 'the files are written anew without them' -%}
+        else 'the files are rewritten without them' -%}
     {%- set line = 'delete_where ' ~ name ~ ' where ' ~ predicate | trim ~ ': ' ~ '{:,}'.format(rows) ~ ' rows in '
         ~ '{:,}'.format(found['files'] | int) ~ ' files' -%}
     {%- if not rows -%}
@@ -35,14 +36,14 @@
 {%- endmacro %}
 
 {#
-    A predicate that can stand inside a statement, without the semicolon and the comment that it may end in.
-    Delta evaluates no subquery in the WHERE of a DELETE or an UPDATE.
+    A predicate that can be part of a statement, without a semicolon and a comment at its end. Delta allows no
+    subquery in the WHERE of a DELETE or an UPDATE.
 #}
 {% macro _predicate(given, what) -%}
     {%- set predicate = dbt_delta._inner_sql(given) if given is string else '' -%}
     {%- if not predicate | trim -%}
         {%- do dbt_delta._refuse(
-            what ~ " has predicate '" ~ given ~ "'. Give a condition in SQL; 'true' for all rows."
+            what ~ " has predicate '" ~ given ~ "'. Use a condition in SQL, or 'true' for all rows."
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._refuse_subquery(predicate, what ~ ' has predicate') -%}
@@ -52,8 +53,8 @@
 {% macro _refuse_subquery(expression, what) -%}
     {%- if 'select' in dbt_delta._tokens(expression) -%}
         {%- do dbt_delta._refuse(
-            what ~ " '" ~ expression | trim ~ "', which holds a subquery; Delta evaluates none there. Nothing was changed. "
-            ~ 'Give its values, as in id in (1, 2), or use MERGE: merge into .. using (<the subquery>) as s on .. '
+            what ~ " '" ~ expression | trim ~ "', which contains a subquery. Delta allows none there. Nothing was "
+            ~ 'changed. Write values, as in id in (1, 2), or use MERGE: merge into .. using (<the subquery>) as s on .. '
             ~ 'when matched then delete, or update.'
         ) -%}
     {%- endif -%}
@@ -64,8 +65,8 @@
     {%- set existing = dbt_delta._delta_table(relation, macro) -%}
     {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
         {%- do dbt_delta._refuse(
-            macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is append-only (delta.appendOnly = true), so that nobody '
-            ~ 'changes rows. Nothing was changed. If that is to change, set the property to false first.'
+            macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is append-only (delta.appendOnly = true): its rows '
+            ~ 'cannot change. Nothing was changed. To change rows, set the property to false first.'
         ) -%}
     {%- endif -%}
     {{- return(existing) -}}

@@ -1,12 +1,10 @@
 {#
-    Says which tables are laid out so that reading them costs more than it must: partitions too small or
-    too many, columns that others filter by and that have no statistics, columns to cluster by. It reads
-    the logs and the SQL of the project, and changes nothing.
+    Lists tables whose layout makes reading slower than necessary: partitions that are too small or too many, columns
+    without statistics that others filter by, columns to cluster by. It reads the logs and the SQL of the project, and
+    changes nothing.
 #}
 {% macro layout_advice(select=none, state=none, output='text') -%}
-    {%- if output not in ('text', 'json') -%}
-        {%- do dbt_delta._refuse("layout_advice has output '" ~ output ~ "'. It is one of text, json.") -%}
-    {%- endif -%}
+    {%- do dbt_delta._check_choice('layout_advice: output', output, ['text', 'json']) -%}
     {%- set lines = [] -%}
     {%- for table in dbt_delta._selected_tables(select, state, 'layout_advice') if table.state is not none -%}
         {%- for advice in dbt_delta._advice(table) -%}
@@ -22,7 +20,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# What of a table should be other: {advice, why}. #}
+{# What to change in the layout of a table: {advice, why}. #}
 {% macro _advice(table) -%}
     {%- set state, target = table.state, table.thresholds.target_file_bytes -%}
     {%- set found = [] -%}
@@ -64,8 +62,8 @@
 {%- endmacro %}
 
 {#
-    Names of who filters or joins by a column, by the column: nodes that read the table and have the
-    column beside a comparison in their SQL, and the table's own merge by unique_key.
+    For each column, the names of those that filter or join by it: nodes that read the table and compare the column in
+    their SQL, and the table's own merge by unique_key.
 #}
 {% macro _filtered_columns(table) -%}
     {%- set found = {} -%}
@@ -95,7 +93,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# The columns for which Delta writes least and greatest values: the first 32, or those that the table names. #}
+{# The columns for which Delta stores minimum and maximum: the first 32, or those that a property names. #}
 {% macro _columns_with_statistics(state) -%}
     {%- set named = state.configuration.get('delta.dataSkippingStatsColumns') -%}
     {%- if named -%}{{- return(dbt_delta._names(named.split(','))) -}}{%- endif -%}

@@ -1,12 +1,12 @@
 {#
-    Does what maintenance_plan says: what writes files first, the most gain for a byte written before
-    others, then VACUUM. A step for which the budget is too small is left for the next call; one that
-    fails is told, and the others follow.
+    Does what maintenance_plan lists: first the steps that rewrite files, with the largest gain per written byte
+    first, then VACUUM. A step that exceeds the budget is left for the next call. A step that fails is reported, and
+    the others go on.
 #}
 {% macro maintain(select=none, state=none, budget_gb=none, budget_minutes=none, dry_run=false) -%}
     {%- for name, value in {'budget_gb': budget_gb, 'budget_minutes': budget_minutes}.items() -%}
         {%- if value is not none and (value is not number or value is boolean or value < 0) -%}
-            {%- do dbt_delta._refuse('maintain has ' ~ name ~ " '" ~ value ~ "'. Give a number.") -%}
+            {%- do dbt_delta._refuse('maintain has ' ~ name ~ " '" ~ value ~ "'. Use a number.") -%}
         {%- endif -%}
     {%- endfor -%}
     {%- set began = modules.datetime.datetime.now() -%}
@@ -44,10 +44,10 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for table in tables if table.state is not none and table.floor.blocked and table.reclaimable -%}
-        {%- do print(dbt_delta._bare(table.relation) ~ ': no VACUUM, as ' ~ table.floor.blocked) -%}
+        {%- do print(dbt_delta._bare(table.relation) ~ ': no VACUUM: ' ~ table.floor.blocked) -%}
     {%- endfor -%}
     {%- for table in tables if table.state is none -%}
-        {%- do print(dbt_delta._bare(table.relation) ~ ': its log cannot be read') -%}
+        {%- do print(dbt_delta._bare(table.relation) ~ ': ' ~ dbt_delta._log_problem(table)) -%}
         {%- do at.failed.append(dbt_delta._bare(table.relation)) -%}
     {%- endfor -%}
     {%- if at.left -%}
@@ -56,7 +56,7 @@
     {%- if dry_run and steps -%}{%- do print('Dry run: nothing was changed.') -%}{%- endif -%}
     {%- if at.failed -%}
         {%- do dbt_delta._refuse(
-            'maintain failed for ' ~ at.failed | unique | join(', ') ~ '; the reasons stand above.'
+            'maintain failed for ' ~ at.failed | unique | join(', ') ~ '. The lines above say why.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

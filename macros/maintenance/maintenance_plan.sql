@@ -1,8 +1,6 @@
-{# What is worth doing for the project's tables, and why; changes nothing. #}
+{# Lists the maintenance that is worth doing for the project's tables, and why; changes nothing. #}
 {% macro maintenance_plan(select=none, state=none, output='text') -%}
-    {%- if output not in ('text', 'json', 'markdown') -%}
-        {%- do dbt_delta._refuse("maintenance_plan has output '" ~ output ~ "'. It is one of text, json, markdown.") -%}
-    {%- endif -%}
+    {%- do dbt_delta._check_choice('maintenance_plan: output', output, ['text', 'json', 'markdown']) -%}
     {%- set lines = [] -%}
     {%- for table in dbt_delta._plan(select, state, 'maintenance_plan') -%}
         {%- do lines.append(dbt_delta._plan_line(table)) -%}
@@ -24,13 +22,15 @@
 {%- endmacro %}
 
 {#
-    A table of the plan as data: {table, node, problem, partitions, steps}, and where its log can be read files, bytes
-    and what else docs/maintenance.md names; `unordered_bytes` is none without an order.
+    A table of the plan as data: {table, node, problem, partitions, steps}; if its log can be read, also files, bytes
+    and the other values that docs/maintenance.md names. `unordered_bytes` is none without an order.
 #}
 {% macro _plan_line(table) -%}
     {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}
     {%- if state is none -%}
-        {{- return({'table': name, 'node': id, 'problem': 'its log cannot be read', 'partitions': [], 'steps': []}) -}}
+        {{- return({
+            'table': name, 'node': id, 'problem': dbt_delta._log_problem(table), 'partitions': [], 'steps': [],
+        }) -}}
     {%- endif -%}
     {%- set order = 'unclustered_bytes' if state.clustering else 'unsorted_bytes' if table.zorder else none -%}
     {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}
@@ -66,13 +66,13 @@
     ))) -}}
 {%- endmacro %}
 
-{# Seconds since the last commit of an operation; none without one in the log. #}
+{# Seconds since the last commit of an operation; none if the log has none. #}
 {% macro _last(state, operation) -%}
     {%- set found = state.operations.get(operation) -%}
     {{- return(none if found is none else ((state.now - found.timestamp) / 1000) | int) -}}
 {%- endmacro %}
 
-{# The lines that people read of it: one for each step, the first with what is known of the table. #}
+{# The lines of the plan as text: one per step; the first one describes the table. #}
 {% macro _plan_texts(line) -%}
     {%- set known = {'table': line.table, 'files': line.files, 'small': line.small_files} -%}
     {%- if 'bytes' in line -%}

@@ -1,6 +1,6 @@
 {#
-    Puts the rows of small files into few large ones, in the order of `zorder_by`, or of the columns
-    that the table is clustered by. For hooks, run operations and macros.
+    Rewrites small files as a few large ones, with rows in the order of `zorder_by`, or of the columns that the table
+    is clustered by. For hooks, run operations and macros.
 #}
 {% macro optimize(relation, where=none, zorder_by=[], full=false, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
@@ -9,26 +9,25 @@
     {%- set zorder_by = dbt_delta._names(zorder_by) -%}
     {%- if existing.clustering and (zorder_by or where) -%}
         {%- do dbt_delta._refuse(
-            'optimize has ' ~ ('zorder_by ' ~ zorder_by if zorder_by else "where '" ~ where ~ "'") ~ ', and '
+            'optimize has ' ~ ('zorder_by ' ~ zorder_by if zorder_by else "where '" ~ where ~ "'") ~ ', but '
             ~ dbt_delta._named(relation) ~ ' is clustered by ' ~ existing.clustering | join(', ')
-            ~ ': OPTIMIZE orders all of it by those. Leave it out.'
+            ~ ': OPTIMIZE orders the whole table by these columns. Remove the argument.'
         ) -%}
     {%- elif full and not existing.clustering -%}
         {%- do dbt_delta._refuse(
-            'optimize has full: true, which writes all files of a clustered table anew; '
-            ~ dbt_delta._named(relation) ~ ' has no clustering. Leave it out.'
+            'optimize has full: true, which rewrites all files of a clustered table, but '
+            ~ dbt_delta._named(relation) ~ ' is not clustered. Remove the argument.'
         ) -%}
     {%- endif -%}
     {%- for name in zorder_by -%}
         {%- if dbt_delta._column(existing.columns, name.split('.')[0]) is none -%}
-            {%- do dbt_delta._refuse(
-                "optimize: zorder_by names '" ~ name ~ "', which " ~ dbt_delta._named(relation)
-                ~ ' has not. Its columns are ' ~ existing.columns | map(attribute='name') | join(', ') ~ '.'
+            {%- do dbt_delta._refuse_missing(
+                'optimize: zorder_by', name, existing.columns, dbt_delta._named(relation)
             ) -%}
         {%- elif name | lower in existing.partitions | map('lower') -%}
             {%- do dbt_delta._refuse(
-                "optimize: zorder_by names '" ~ name ~ "', by which " ~ dbt_delta._named(relation)
-                ~ ' is partitioned: it is one value in each file. Leave it out.'
+                "optimize: zorder_by names '" ~ name ~ "', but " ~ dbt_delta._named(relation)
+                ~ ' is partitioned by it: each file has only one value. Remove it.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}

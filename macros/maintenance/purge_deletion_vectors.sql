@@ -1,4 +1,4 @@
-{# Writes the files anew of which deletion vectors hide rows, without those rows; others stay. #}
+{# Rewrites the files in which deletion vectors hide rows, without those rows; other files stay. #}
 {% macro purge_deletion_vectors(relation, where=none, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'purge_deletion_vectors') -%}

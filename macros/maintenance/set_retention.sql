@@ -1,6 +1,6 @@
 {#
-    How long the versions of a table can be read and restored: both properties that say so, in one
-    statement, as Delta refuses a log that is shorter than its files.
+    Sets how long the versions of a table can be read and restored: both properties in one statement, because Delta
+    refuses a retention of the log that is shorter than that of the files.
 #}
 {% macro set_retention(relation, days, log_days=none, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
@@ -8,13 +8,13 @@
     {%- set log_days = [30, days] | max if log_days is none and days is number else log_days -%}
     {%- for name, value in {'days': days, 'log_days': log_days}.items() -%}
         {%- if value is not number or value is boolean or value < 0 -%}
-            {%- do dbt_delta._refuse('set_retention has ' ~ name ~ " '" ~ value ~ "'. Give a number of days.") -%}
+            {%- do dbt_delta._refuse('set_retention has ' ~ name ~ " '" ~ value ~ "'. Use a number of days.") -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if log_days < days -%}
         {%- do dbt_delta._refuse(
             'set_retention has days ' ~ days ~ ' and log_days ' ~ log_days
-            ~ ': a version without its log cannot be read. Give log_days of at least ' ~ days ~ '.'
+            ~ ': a version without its log cannot be read. Use log_days of at least ' ~ days ~ '.'
         ) -%}
     {%- endif -%}
     {%- set existing = dbt_delta._delta_table(relation, 'set_retention') -%}
@@ -32,6 +32,6 @@
         {%- do lacking.append(key) -%}
     {%- endfor -%}
     {%- if lacking -%}{%- do run_query(sql) -%}{%- endif -%}
-    {%- do log(sql ~ ('' if lacking else ': it is so already'), info=true) -%}
+    {%- do log(sql ~ ('' if lacking else ': already so'), info=true) -%}
     {{- return('') -}}
 {%- endmacro %}

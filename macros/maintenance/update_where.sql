@@ -1,6 +1,6 @@
 {#
-    Updates the rows for which a predicate holds and which do not have the values yet, once it is known how many
-    there are. What a column cannot hold as it is, and what a constraint forbids, is refused before the write.
+    Counts the rows that meet a predicate and do not have the values yet, and updates them. A value that would change
+    in its column, or that violates a constraint, is refused before the write.
 #}
 {% macro update_where(relation, set, predicate, dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
@@ -10,14 +10,15 @@
     {%- set existing = dbt_delta._changeable_table(relation, 'update_where') -%}
     {%- set masked = dbt_delta._masked_columns(relation) -%}
     {%- do dbt_delta._hide_values(masked) -%}
+    {%- do dbt_delta._check_expression(dbt_delta._named(relation), predicate, predicate, what ~ ' has predicate') -%}
     {%- set values = dbt_delta._new_values(existing, set, what) -%}
     {%- set found = run_query(dbt_delta.get_update_count_sql(existing, values, predicate)).rows[0] -%}
     {%- for value in values if value.misfit -%}
         {%- set misfits = found['misfits_' ~ values.index(value)] | int -%}
         {%- if misfits -%}
             {%- do dbt_delta._refuse(
-                what ~ ': ' ~ '{:,}'.format(misfits) ~ ' values of ' ~ value.expression | trim ~ ' are no ' ~ value.type
-                ~ ' as they are, the type of ' ~ value.name ~ '. Nothing was changed. Round or cast them in the '
+                what ~ ': ' ~ value.name ~ ' is ' ~ value.type ~ ', which cannot hold ' ~ '{:,}'.format(misfits)
+                ~ ' values of ' ~ value.expression | trim ~ ' exactly. Nothing was changed. Round or cast them in the '
                 ~ 'expression.'
             ) -%}
         {%- endif -%}
@@ -36,8 +37,8 @@
     {%- endif -%}
     {%- do log(
         'update_where ' ~ dbt_delta._named(relation) ~ ' set ' ~ values | map(attribute='name') | join(', ') ~ ' where '
-        ~ predicate | trim ~ ': ' ~ '{:,}'.format(found['row_count'] | int) ~ ' rows, of which '
-        ~ '{:,}'.format(changed) ~ ' in ' ~ dbt_delta._files(found['files'] | int) ~ ' have other values'
+        ~ predicate | trim ~ ': ' ~ '{:,}'.format(found['row_count'] | int) ~ ' rows, '
+        ~ '{:,}'.format(changed) ~ ' of them in ' ~ dbt_delta._files(found['files'] | int) ~ ' with other values'
         ~ ('' if changed else ', nothing to do') ~ (' (dry run)' if dry_run and changed else ''),
         info=true
     ) -%}
@@ -45,13 +46,14 @@
 {%- endmacro %}
 
 {#
-    What is to be set, checked: {name, type, expression, value, same, misfit}; value is of the column's type, same says
-    that a row has it already, misfit that the column cannot hold it as it is, empty where it always can.
+    The values to set, checked: {name, type, expression, value, same, misfit}. `value` has the type of the column;
+    `same` is the condition that a row already has it; `misfit` is the condition that the column cannot hold it
+    exactly, empty if it always can.
 #}
 {% macro _new_values(existing, given, what) -%}
     {%- if given is not mapping or not given -%}
         {%- do dbt_delta._refuse(
-            what ~ " has set '" ~ given ~ "'. Give columns and their values in SQL, as in {status: \"'closed'\", "
+            what ~ " has set '" ~ given ~ "'. Use columns and their values in SQL, as in {status: \"'closed'\", "
             ~ 'amount: amount * 2}.'
         ) -%}
     {%- endif -%}
@@ -60,21 +62,21 @@
         {%- set column = dbt_delta._column(existing.columns, dbt_delta._names(key)[0]) -%}
         {%- if column is none -%}
             {%- do dbt_delta._refuse(
-                what ~ " sets '" ~ key ~ "', which is no column of it. Its columns are "
-                ~ existing.columns | map(attribute='name') | join(', ') ~ '. Of a struct give all of it.'
+                what ~ " sets '" ~ key ~ "', which is not a column of it. Its columns are "
+                ~ existing.columns | map(attribute='name') | join(', ') ~ '. Set a struct as a whole.'
             ) -%}
         {%- elif dbt_delta._column(values, column.name) is not none -%}
-            {%- do dbt_delta._refuse(what ~ ' sets ' ~ column.name ~ ' twice. Give one value.') -%}
+            {%- do dbt_delta._refuse(what ~ ' sets ' ~ column.name ~ ' twice. Use one value.') -%}
         {%- elif column.get('is_generated') -%}
             {%- do dbt_delta._refuse(
-                what ~ ' sets ' ~ column.name ~ ', which Delta generates'
-                ~ (' as ' ~ column.generation if column.get('generation') else '') ~ '. Set what it is made of.'
+                what ~ ' sets ' ~ column.name ~ ', which Delta computes'
+                ~ (' as ' ~ column.generation if column.get('generation') else '') ~ '. Set the columns that it reads.'
             ) -%}
         {%- endif -%}
         {%- set text = 'null' if expression is none else dbt_delta._inner_sql(dbt_delta._plain(expression)) -%}
         {%- if not text | trim -%}
             {%- do dbt_delta._refuse(
-                what ~ ' sets ' ~ column.name ~ " to nothing. Give NULL, or '' in quotes of SQL."
+                what ~ ' sets ' ~ column.name ~ " to an empty expression. Use null, or '' for an empty text."
             ) -%}
         {%- endif -%}
         {%- do dbt_delta._refuse_subquery(text, what ~ ' sets ' ~ column.name ~ ' to') -%}
@@ -85,15 +87,17 @@
 
 {% macro _new_value(existing, column, expression, what) -%}
     {%- set type = column.get('declared') or column.type -%}
-    {%- set from = dbt_delta._columns_of(
-        'select (' ~ expression ~ ') as value from ' ~ dbt_delta._named(existing.relation)
-    )[0].type -%}
+    {%- set name = dbt_delta._named(existing.relation) -%}
+    {%- do dbt_delta._check_expression(
+        name, expression, '(' ~ expression ~ ') is null', what ~ ' sets ' ~ column.name ~ ' to'
+    ) -%}
+    {%- set from = dbt_delta._columns_of('select (' ~ expression ~ ') as value from ' ~ name)[0].type -%}
     {%- set is_nested = dbt_delta._type_kind(column.type) != 'atomic' -%}
-    {%- if (is_nested or dbt_delta._type_kind(from) != 'atomic') and from != 'void'
+    {%- if (is_nested or dbt_delta._type_kind(from) != 'atomic' or from.startswith('interval')) and from != 'void'
         and from | lower != column.type | lower -%}
         {%- do dbt_delta._refuse(
-            what ~ ' sets ' ~ column.name ~ ', a ' ~ column.type ~ ', to ' ~ expression | trim ~ ', a ' ~ from
-            ~ '. Nothing was changed. Make it the same, as by cast(.. as ' ~ column.type ~ ').'
+            what ~ ' sets ' ~ column.name ~ ', which is ' ~ column.type ~ ', to ' ~ expression | trim ~ ', which is '
+            ~ from ~ '. Nothing was changed. Use the same type, as in cast(.. as ' ~ column.type ~ ').'
         ) -%}
     {%- endif -%}
     {%- set misfit = '' -%}
@@ -115,9 +119,9 @@
     {%- set same = dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' <=> '
         ~ dbt_delta._comparable(value, column.type) -%}
     {%- if misfit -%}
-        {#- Also of rows that come in after they were counted. -#}
+        {#- This also holds for rows that arrive after the count. -#}
         {%- set value = 'if(' ~ misfit ~ ', raise_error(' ~ dbt_delta._literal(
-            what ~ ': a value that is no ' ~ type ~ ' came in meanwhile for ' ~ column.name ~ '. Nothing was changed.'
+            what ~ ': a value of a new row for ' ~ column.name ~ ' is not a valid ' ~ type ~ '. Nothing was changed.'
         ) ~ '), ' ~ value ~ ')' -%}
     {%- endif -%}
     {{- return({
@@ -125,7 +129,7 @@
     }) -}}
 {%- endmacro %}
 
-{# What a table holds its rows to, as name: expression; what Spark does not tell is left to the write. #}
+{# The constraints of a table, as name: expression; those that Spark does not show are left to the write. #}
 {% macro _checks_of_table(existing) -%}
     {%- set checks = {} -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
@@ -158,7 +162,7 @@ from {{ dbt_delta._named(existing.relation) }}
 where {{ predicate }}
 {%- endmacro %}
 
-{# The rows that change, as they would be. Delta makes generated columns anew. #}
+{# The rows that change, with their new values. Delta recomputes generated columns. #}
 {% macro get_updated_rows_sql(existing, values, predicate) -%}
 {%- set set, made = [], [] -%}
 {%- for column in existing.columns -%}

@@ -1,21 +1,20 @@
 {#
-    Removes the files that left a table longer ago than anybody needs them; see _floor. Fewer hours
-    than that, and than 168, only for tables that the variable dbt_delta_short_retention names. VACUUM
-    takes its hours from a property of the table, which is put back afterwards.
+    Removes the files that left a table so long ago that no reader needs them; see _floor. Fewer hours than that, or
+    than 168, work only for tables that the variable dbt_delta_short_retention names. VACUUM reads its hours from a
+    property of the table, which is restored afterwards.
 #}
 {% macro vacuum(relation, retention_hours=none, mode='full', dry_run=false) -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'vacuum') -%}
-    {%- if mode not in ('full', 'lite') -%}
-        {%- do dbt_delta._refuse("vacuum has mode '" ~ mode ~ "'. It is one of full, lite.") -%}
-    {%- elif retention_hours is not none and (retention_hours is not number or retention_hours < 0) -%}
-        {%- do dbt_delta._refuse("vacuum has retention_hours '" ~ retention_hours ~ "'. Give a number of hours.") -%}
+    {%- do dbt_delta._check_choice('vacuum: mode', mode, ['full', 'lite']) -%}
+    {%- if retention_hours is not none and (retention_hours is not number or retention_hours < 0) -%}
+        {%- do dbt_delta._refuse("vacuum has retention_hours '" ~ retention_hours ~ "'. Use a number of hours.") -%}
     {%- endif -%}
     {%- do dbt_delta._delta_table(relation, 'vacuum') -%}
     {%- for found in dbt_delta._read_states(dbt_delta._catalog_tables([], [relation]))
         if dbt_delta._bare(found.relation) | lower == dbt_delta._bare(relation) | lower -%}
         {%- if found.state is none -%}
-            {%- do dbt_delta._refuse('vacuum: the log of ' ~ dbt_delta._named(relation) ~ ' cannot be read.') -%}
+            {%- do dbt_delta._refuse('vacuum ' ~ dbt_delta._bare(relation) ~ ': ' ~ dbt_delta._log_problem(found)) -%}
         {%- endif -%}
         {%- set table = dbt_delta._with_times([found])[0] -%}
         {%- set table = dict(table, floor=dbt_delta._floor(table)) -%}

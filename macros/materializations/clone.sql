@@ -3,9 +3,9 @@
 {%- endmaterialization %}
 
 {#
-    A clone of the same relation of another state (`dbt clone --state`): of a Delta table a shallow
-    clone, of anything else a view. One that is there stays, unless --full-refresh is given; it
-    is then replaced by two renames, as Delta clones onto nothing but an empty table.
+    A clone of the same relation in another state (`dbt clone --state`): a shallow clone of a Delta table, a view of
+    any other relation. An existing clone stays. With --full-refresh it is replaced by two renames, because Delta
+    clones only into an empty table.
 #}
 {% macro build_clone() -%}
     {%- if not defer_relation -%}
@@ -20,8 +20,8 @@
     {%- set source = dbt_delta._existing(defer_relation) -%}
     {%- if source is none -%}
         {%- do dbt_delta._refuse(
-            defer_relation ~ ', which the state has for ' ~ model.name ~ ', is not in the catalog. '
-            ~ 'Build it there first, or give --state the manifest of another target.'
+            defer_relation ~ ', which the state names for ' ~ model.name ~ ', is not in the catalog. '
+            ~ 'Build it first, or use --state with the manifest of another target.'
         ) -%}
     {%- elif dbt_delta._named(defer_relation) | lower == dbt_delta._named(this) | lower -%}
         {%- do log('Target and source are the same, skipping clone for relation: ' ~ this, info=true) -%}
@@ -40,7 +40,8 @@
     {%- set docs = dbt_delta._docs() -%}
     {%- if docs.comment is not none or docs.column_comments -%}
         {%- set docs = dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
-        {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor), docs) -%}
+        {#- A shallow clone has the comments of columns, but not that of the table. -#}
+        {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor, comment=''), docs) -%}
             {%- do run_query(statement) -%}
         {%- endfor -%}
     {%- endif -%}

@@ -33,7 +33,7 @@
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
 
-{# The first build, a full refresh, or what takes the place of a view. #}
+{# The first build, a full refresh, or a table that replaces a view. #}
 {% macro _build(existing, sql, settings, layout) -%}
     {%- set layout = dict(layout, defaults=dbt_delta._default_properties(settings, layout)) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
@@ -53,7 +53,7 @@
     {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
 {%- endmacro %}
 
-{# Of the model's SELECT the rows and columns that a first build writes. #}
+{# The rows and columns of the model's SELECT that a first build writes. #}
 {% macro _built_sql(sql, settings) -%}
     {%- if settings.delete_condition or settings.control_columns -%}
         {%- do dbt_delta._without_control_columns(dbt_delta._columns_of(sql), settings) -%}
@@ -62,7 +62,7 @@
     {{- return(dbt_delta._typed(dbt_delta._contracted(sql))) -}}
 {%- endmacro %}
 
-{# Brings an existing table up to date: looks, refuses, changes the schema, writes once. #}
+{# Updates an existing table: checks, changes the schema, writes once. #}
 {% macro _increment(existing, sql, settings, layout) -%}
     {%- do dbt_delta._validate_target(dbt_delta._table(existing), settings, layout) -%}
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
@@ -83,10 +83,10 @@
         {%- do dbt_delta._name_layout({'partitions': [], 'clustering': table.clustering}, batch.target_columns) -%}
     {%- endif -%}
     {%- if batch.changes or is_altered -%}
-        {#- A run that fails leaves the table as it was: what can fail comes first, what destroys comes last. -#}
+        {#- A run that fails leaves the table unchanged: what can fail comes first, what destroys comes last. -#}
         {%- do dbt_delta._check_constraints(existing, batch, settings, promised) -%}
     {%- endif -%}
-    {#- A strategy of the user's own may write columns by their positions. -#}
+    {#- A user's own strategy may write columns by position. -#}
     {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
     {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
@@ -107,7 +107,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# What --empty does to a table that is there: it gets the model's new columns, and keeps its rows. #}
+{# --empty on an existing table: the table gets the model's new columns, and keeps its rows. #}
 {% macro _increment_schema(existing, table, sql, settings, promised) -%}
     {%- set plan = dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
     {%- do dbt_delta._align(existing, promised, plan.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}

@@ -2,15 +2,15 @@
     {{ return(dbt_delta.build_seed()) }}
 {%- endmaterialization %}
 
-{# A table of the CSV's rows, built like any other, in one commit; in none if they are there. #}
+{# A table of the CSV's rows, built like any other in one commit; without a commit if nothing changed. #}
 {% macro build_seed() -%}
     {%- do dbt_delta._validate_platform() -%}
     {%- set layout = dbt_delta._layout(this) -%}
     {%- if layout.format != 'delta' and layout.location -%}
-        {#- A successor beside it would lie in another place for good; dbt-spark appends to its files. -#}
+        {#- A successor would stay in another location for good; dbt-spark would append to the files. -#}
         {%- do dbt_delta._refuse(
-            'file_format ' ~ layout.format ~ ' with location_root: such a table cannot be replaced. '
-            ~ 'Use delta, or leave location_root out.'
+            'A table with file_format ' ~ layout.format ~ ' and location_root cannot be replaced. '
+            ~ 'Use delta, or remove location_root.'
         ) -%}
     {%- endif -%}
     {%- set seed = dbt_delta._load_seed() -%}

@@ -2,7 +2,7 @@
     {{ return(dbt_delta.build_snapshot()) }}
 {%- endmaterialization %}
 
-{# Brings a history up to date with its source: one look at the source, one MERGE, or nothing. #}
+{# Updates a history from its source: it reads the source once, and runs one MERGE or nothing. #}
 {% macro build_snapshot() -%}
     {%- if dbt_delta._format() != 'delta' -%}
         {{- return(dbt.materialization_snapshot_spark()) -}}
@@ -42,7 +42,7 @@
         {%- set changes = dbt_delta.get_latest_state_changes_sql(table, batch, settings) -%}
         {%- set sql = dbt_delta.get_latest_state_merge_sql(table, batch, settings) -%}
     {%- else -%}
-        {#- A MERGE reads its own table in its source only behind a view. -#}
+        {#- The source of a MERGE can read the target only through a view. -#}
         {%- do run_query(
             'create or replace temporary view ' ~ view ~ ' as\n'
             ~ dbt_delta.get_snapshot_operations_sql(table, batch, settings)
@@ -51,7 +51,7 @@
         {%- set sql = dbt_delta.get_snapshot_merge_sql(table, batch, settings, view) -%}
     {%- endif -%}
     {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
-        {#- Of a feed it is not known before whether the table has it already. -#}
+        {#- For a feed only this query knows whether the table has all of it. -#}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- call statement('main') -%}

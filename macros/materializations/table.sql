@@ -11,7 +11,7 @@
     {%- do dbt_delta._validate_platform() -%}
     {%- set layout = dbt_delta._layout(this) -%}
     {%- if layout.format != 'delta' and layout.location -%}
-        {#- A successor beside it would lie in another place for good. -#}
+        {#- A successor would stay in another location for good. -#}
         {{- return(dbt.materialization_table_spark()) -}}
     {%- endif -%}
     {%- do dbt_delta._begin() -%}
@@ -27,7 +27,7 @@
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
 
-{# The same, but only if rows, columns or what the configuration promises differ from what is there. #}
+{# The same, but only if rows, columns or the configuration differ from the existing table. #}
 {% macro _build_changed_table(relation, sql, existing, layout) -%}
     {%- set staging = none -%}
     {%- if existing is not none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}

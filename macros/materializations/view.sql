@@ -12,9 +12,8 @@
 {%- endmacro %}
 
 {#
-    A view. In the place of a table it is first built, and so proven, under another name. A view
-    that is there gets a new text, which readers see whole: CREATE OR REPLACE VIEW drops the old
-    one first, and a reader in between finds nothing.
+    A view. If it replaces a table, it is first built under another name, which proves that it works. An existing view
+    is altered, so readers always find it: CREATE OR REPLACE VIEW would drop the old one first.
 #}
 {% macro _build_view(existing, sql) -%}
     {%- set beside = existing is not none and existing.type != 'view' -%}
@@ -42,7 +41,7 @@
     {%- do dbt_delta._drop_leftovers(this) -%}
 {%- endmacro %}
 
-{# Whether a view has the promised comment and properties, and no others. #}
+{# Whether a view has exactly the promised comment and properties. #}
 {% macro _is_described(existing, promises) -%}
     {%- set properties = {} -%}
     {%- for key, value in promises.properties.items() -%}
@@ -51,7 +50,7 @@
     {{- return(existing.comment == (promises.comment or '') and existing.properties == properties) -}}
 {%- endmacro %}
 
-{# Whether a view is what would be created. ALTER VIEW has no place for the comments of its columns. #}
+{# Whether a view is already as it would be created. ALTER VIEW cannot set comments of columns. #}
 {% macro _is_this_view(existing, sql, columns, promises) -%}
     {%- set rest = sql.replace(existing.text, '', 1) -%}
     {%- set rest = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|\\s", '', rest) -%}

@@ -1,6 +1,6 @@
 {#
-    Rows of a history that break it: of each key the intervals must follow one another without
-    overlap, at most one row is open, and ids are unique.
+    Rows that break a history: the intervals of a key must follow one another without overlap, a key must have at most
+    one open row, and ids must be unique.
 #}
 {% test scd2_valid(
     model, unique_key, valid_from='dbt_valid_from', valid_to='dbt_valid_to', valid_to_current=none,

@@ -1,12 +1,12 @@
 {#
-    The rows of a seed reach Spark as JSON in string literals, each a list of texts: one literal is
-    parsed at once and casts from text are exact, where VALUES with casts are as many expressions
-    as cells. They wait in a variable of the session, evaluated once; nothing of it outlives that.
+    The rows of a seed reach Spark as JSON in string literals, each row a list of texts. Spark parses one literal at
+    once, and casts from text are exact; VALUES with casts would be one expression per cell. A variable of the session
+    holds the rows, so they are evaluated once; it is dropped at the end.
 #}
 
 {#
-    The seed: {columns: [{name, type, is_certain}], chunks, lines, table}. The plugin reads the file
-    itself (src/dbt_delta/session/seed.py); without it dbt does, which knows no lines.
+    The seed: {columns: [{name, type, is_certain}], chunks, lines, table}. The plugin reads the file itself
+    (src/dbt_delta/session/seed.py). Without it dbt reads the file, and the line numbers are not known.
 #}
 {% macro _load_seed() -%}
     {%- if adapter.dbt_delta_seed is defined -%}
@@ -64,8 +64,8 @@
 {%- endmacro %}
 
 {#
-    Brings the rows into a variable of the session, and gives its name. A statement brings one
-    chunk, and the log has the beginning of it.
+    Loads the rows into a variable of the session, and returns its name. Each statement loads one chunk, and the log
+    shows its beginning.
 #}
 {% macro _declare_rows(chunks) -%}
     {%- set is_hidden = dbt_delta._masked_here() | length > 0 -%}
@@ -91,7 +91,7 @@
     {%- do run_query('drop temporary variable if exists ' ~ variable) -%}
 {%- endmacro %}
 
-{#- The log has the first 512 characters of it: blanks, where the rows must not be shown. -#}
+{#- The log shows the first 512 characters: they are blanks if the rows must not be shown. -#}
 {% macro get_declare_rows_sql(variable, chunk, is_hidden=false) -%}
 declare or replace variable {{ variable }} array<array<string>> default
 from_json({{ ' ' * 512 if is_hidden }}{{ dbt_delta._literal(chunk) }}, 'array<array<string>>', map('mode', 'FAILFAST'))
@@ -109,7 +109,7 @@ select
 from (select explode({{ variable }}) as cells)
 {% endmacro %}
 
-{# Refuses a cell that its column's type cannot hold as it is, before anything is written. #}
+{# Refuses a cell that does not fit the type of its column exactly, before anything is written. #}
 {% macro _check_cells(seed, variable) -%}
     {%- for column in seed.columns if dbt_delta._type_kind(column.type | lower | replace(' ', '')) != 'atomic' -%}
         {%- do dbt_delta._refuse(
@@ -134,7 +134,7 @@ from (select explode({{ variable }}) as cells)
     {%- endif -%}
 {%- endmacro %}
 
-{# The first cell that does not fit: its row's number, its column's position, its text. #}
+{# The first cell that does not fit: the number of its row, the position of its column, its text. #}
 {% macro get_wrong_cell_sql(columns, variable) -%}
     {%- set tests = [] -%}
     {%- for column in columns if not column.is_certain -%}

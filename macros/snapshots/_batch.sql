@@ -1,21 +1,21 @@
 {#
-    What a snapshot run is about to bring, made here once:
-    sql, source_columns      the model and what it gives
-    keys                     {text, name, label, type}: an expression that source and table both understand, the
-                             column's name if it is one, its name in messages
+    The batch of a snapshot run:
+    sql, source_columns      the model and its columns
+    keys                     {text, name, label, type}: an expression that is valid for source and table, the
+                             column's name if it is a column, its name in messages
     columns                  those of the table without dbt's own: {name, type, source, source_type}; source is none
-                             where the source has none
-    changes                  of the table's schema, which the columns need
+                               if the source does not have the column
+    changes                  the changes of the table's schema
     updated                  {text, type}: when a row of the source changed
-    row_changed, scd_id      what a strategy says of a row; none where it says nothing
+    row_changed, scd_id      the strategy's own expressions for a row, or none
     sequence, sequence_types, has_own_time   the order of a feed, and whether its rows begin at another time than
-                             that of their order; [] and false of others
+                               that of their order; [] and false for other strategies
     time, updated_type       the types of dbt_valid_from and dbt_updated_at
-    deleted_type             that of dbt_is_deleted, none without; has_deletions: the table has it already
-    is_counted               the source is expensive: its rows are counted by key as it is read, else its keys are
-                             read again where need be
+    deleted_type             the type of dbt_is_deleted, or none; has_deletions: the table already has it
+    is_counted               the source is expensive: its rows are counted by key while it is read; otherwise its keys
+                               are read again if needed
     staging, from            where the changes are staged
-    The record that _stage_snapshot gives has {rows, bounds, has_ended_keys} too, which the check finds.
+    _stage_snapshot returns this record with {rows, bounds, has_ended_keys}, the results of the check.
 #}
 {% macro _snapshot_batch(table, settings, layout) -%}
     {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
@@ -56,13 +56,13 @@
     {%- for name in ([] if settings.scd_type == 1 else [settings.id, settings.updated, settings.from, settings.to])
         + [settings.deleted] if dbt_delta._column(source_columns, name) is not none -%}
         {%- do dbt_delta._refuse(
-            "The source gives a column '" ~ name ~ "', which the snapshot adds itself. Leave it out or rename it, "
-            ~ 'or give dbt another name by snapshot_meta_column_names.'
+            "The source has a column '" ~ name ~ "', which the snapshot adds itself. Leave it out or rename it, "
+            ~ "or rename dbt's column with snapshot_meta_column_names."
         ) -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# A name or an expression of the configuration as SQL: names of columns are quoted. #}
+{# A column or an expression of the configuration as SQL; names of columns are quoted. #}
 {% macro _column_or_expression(columns, text) -%}
     {%- set plain = text | string | trim or text | string -%}
     {%- if modules.re.match('`([^`]|``)+`$', plain) -%}
@@ -77,7 +77,7 @@
     }) -}}
 {%- endmacro %}
 
-{# An instant is one as soon as source or table say so: the other's days become instants beside it. #}
+{# The keys. A key is a timestamp if it is one in the source or in the table. #}
 {% macro _snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set keys = [] -%}
     {%- for text in settings['keys'] -%}
@@ -91,12 +91,12 @@
     {{- return(keys) -}}
 {%- endmacro %}
 
-{# The type of an expression on a SELECT's columns; plans it only. #}
+{# The type of an expression on a SELECT's columns; Spark only plans it. #}
 {% macro _type_of(expression, sql) -%}
     {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
-{# What a strategy says: {updated, row_changed, scd_id, sequence, sequence_types, has_own_time}; see _snapshot_batch. #}
+{# The expressions of a strategy: {updated, row_changed, scd_id, sequence, sequence_types, has_own_time}. #}
 {% macro _snapshot_strategy(columns, table, settings) -%}
     {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._feed_strategy(columns, table, settings)) -}}{%- endif -%}
     {%- set custom = none if settings.strategy in ('timestamp', 'check') else strategy_dispatch(settings.strategy)(
@@ -128,7 +128,7 @@
     {{- return(checked) -}}
 {%- endmacro %}
 
-{# Compared as the table stores it; a column that the table has not yet was NULL so far. #}
+{# Compared as the table stores it; a column that the table does not have yet counts as NULL. #}
 {% macro _any_differs(checked, found) -%}
     {%- set same = [] -%}
     {%- for column in checked -%}
@@ -153,8 +153,8 @@
 {%- endmacro %}
 
 {#
-    The types of the source's time, of dbt_valid_from and dbt_valid_to, which must be one that the run's own time
-    fits in, and of dbt_updated_at: {type, time, updated_type}. The latest state has none of the last two.
+    {type, time, updated_type}: the type of the source's time, that of dbt_valid_from and dbt_valid_to, which must
+    hold the time of the run, and that of dbt_updated_at. The latest state does not have the last two.
 #}
 {% macro _snapshot_times(updated, sql, table, settings) -%}
     {%- if settings.scd_type == 1 -%}
@@ -165,28 +165,28 @@
     {%- if table is not none -%}
         {%- set time = dbt_delta._column(table.columns, settings.from).type -%}
     {%- else -%}
-        {#- Of a day nobody knows at which hour of it a row went away. -#}
+        {#- A date does not say at which hour a row disappeared. -#}
         {%- set time = 'timestamp' if type == 'date' and closes else type -%}
     {%- endif -%}
     {%- if time not in ('timestamp', 'timestamp_ntz', 'date') and (closes or settings.strategy == 'cdc') -%}
         {%- do dbt_delta._refuse(
             (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ time
-            ~ ', and ' ~ dbt_delta._named(this) ~ ' must hold times of runs or changes as well. Cast it to '
+            ~ ', but ' ~ dbt_delta._named(this) ~ ' also stores times of runs or changes. Cast it to '
             ~ 'timestamp or date.'
         ) -%}
     {%- endif -%}
     {%- set updated_type = type if table is none else dbt_delta._column(table.columns, settings.updated).type -%}
     {%- if type in ('timestamp', 'timestamp_ntz') and 'date' in (time, updated_type) -%}
         {%- do dbt_delta._refuse(
-            (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ type ~ ', and '
-            ~ dbt_delta._named(this) ~ ' holds days: changes of one day could not be told apart. Nothing was written. '
-            ~ 'Cast it to date.'
+            (settings.valid_from or settings.updated_at or settings.sequence[0]) ~ ' is of type ' ~ type ~ ', but '
+            ~ dbt_delta._named(this) ~ ' stores dates: it could not distinguish changes of one day. Nothing was '
+            ~ 'written. Cast it to date.'
         ) if settings.strategy != 'check' -%}
     {%- endif -%}
     {{- return({'type': type, 'time': time, 'updated_type': updated_type}) -}}
 {%- endmacro %}
 
-{# Whether the time of the source's row is newer than that of the key's open row (strategy timestamp). #}
+{# Whether the time of the source row is later than that of the key's open row (strategy timestamp). #}
 {% macro _is_newer_time(times, settings) -%}
     {%- set own = 'source_data.__dbt_own_time' -%}
     {{- return(
@@ -198,7 +198,7 @@
     ) -}}
 {%- endmacro %}
 
-{# An enforced contract speaks of the source's columns, and of dbt's own where it names them. #}
+{# An enforced contract covers the source's columns, and dbt's own if it names them. #}
 {% macro _check_snapshot_contract(source_columns, sql, times, settings) -%}
     {%- set columns, selected = source_columns | list, ['*'] -%}
     {%- for name, type in (
@@ -213,7 +213,7 @@
     ) -%}
 {%- endmacro %}
 
-{# How the table's schema changes: as incremental models with append_new_columns, and by dbt_is_deleted. #}
+{# Changes of the table's schema: as with append_new_columns of incremental models, and a new dbt_is_deleted. #}
 {% macro _snapshot_changes(source_columns, table, settings, layout) -%}
     {%- if table is none -%}{{- return([]) -}}{%- endif -%}
     {%- set changes = dbt_delta._schema_changes(
@@ -224,7 +224,7 @@
     {{- return(changes + ([{'kind': 'add', 'path': [settings.deleted], 'type': 'string'}] if adds else [])) -}}
 {%- endmacro %}
 
-{# The columns of the table after the run, without dbt's own, and what they come from; see _snapshot_batch. #}
+{# The columns of the table after the run, without dbt's own, and their sources; see _snapshot_batch. #}
 {% macro _snapshot_columns(source_columns, table, settings) -%}
     {%- set own = [settings.deleted] if settings.scd_type == 1
         else [settings.id, settings.updated, settings.from, settings.to, settings.deleted] -%}
@@ -246,7 +246,7 @@
     {{- return(columns) -}}
 {%- endmacro %}
 
-{# A history has one type per column: another one is stored if its values can be the same. #}
+{# A history has one type per column. Refuses another type unless its values can be stored in that type. #}
 {% macro _refuse_other_type(source, column) -%}
     {%- if source is none or dbt_delta._fits(source.type, column.type) -%}{{- return(none) -}}{%- endif -%}
     {%- set families = [] -%}
@@ -260,7 +260,7 @@
         {%- do dbt_delta._refuse(
             'Column ' ~ column.name ~ ' is ' ~ source.type ~ ' in the source and ' ~ column.type ~ ' in '
             ~ dbt_delta._named(this) ~ ': a history has one type per column. Nothing was written. Cast it to '
-            ~ column.type ~ ', or give the new one another name.'
+            ~ column.type ~ ', or rename the new column.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

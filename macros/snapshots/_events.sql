@@ -1,13 +1,13 @@
 {#
-    What a run does to a history, whatever its strategy. What was staged becomes events of one form:
-    __dbt_key_N, __dbt_sequence_N             the key, and the place in the order of a feed
-    __dbt_at                                  when it begins, as dbt_valid_from holds times
+    What a run does to a history, with any strategy. The staged rows become events of one form:
+    __dbt_key_N, __dbt_sequence_N             the key, and the position in the order of a feed
+    __dbt_at                                  when it begins, in the type of dbt_valid_from
     __dbt_is_delete, __dbt_is_mark            the key is gone from then on; see _deletion_mark
-    __dbt_is_known, __dbt_found_id            whether the key has an open row, by which it was judged, and its id
-    __dbt_is_late                             the key may have later rows: it takes its place among them
-    __dbt_id, __dbt_updated, __dbt_values     of its row; values is a struct of the table's columns, as a key that
-                                              is an expression must find its columns in the table only
-    An operation 'update' gives the row of __dbt_found_id another __dbt_to, an 'insert' adds a row.
+    __dbt_is_known, __dbt_found_id            whether it was compared with an open row of the key, and that row's id
+    __dbt_is_late                             the key may have later rows: the event is placed among them
+    __dbt_id, __dbt_updated, __dbt_values     of its row; values is a struct of the table's columns, because a key
+                                                that is an expression must find its columns only in the table
+    The operation 'update' sets __dbt_to of the row with __dbt_found_id; 'insert' adds a row.
 #}
 {% macro get_snapshot_operations_sql(table, batch, settings) -%}
 {%- set columns = dbt_delta._key_names(batch['keys']) + [
@@ -30,12 +30,12 @@ from (
 ) as operations
 {%- endmacro %}
 
-{# Whether an event gives a row. #}
+{# Whether an event becomes a row. #}
 {% macro _is_written(settings) -%}
     {{- return('true' if settings.keeps_deletions else 'not __dbt_is_delete') -}}
 {%- endmacro %}
 
-{# Of events that follow the open row of their key, which ends as they begin. #}
+{# The operations of events that follow the open row of their key, which ends when they begin. #}
 {% macro _next_operations(columns, settings) %}
     select
         {{ columns | join(', ') }}, __dbt_values, __dbt_operation,
@@ -46,10 +46,10 @@ from (
 {%- endmacro %}
 
 {#
-    Late events among the rows of their keys, each with the time of the next one, and what the key had last: each is
-    valid until the next begins. Where the table has an end and no next row, the key was gone from then on. An
-    end comes before the rows of its time. The end of a row which ended as it began follows its row.
-    A change that the table has already follows its row, and is left out.
+    Late events among the rows of their keys, each with the time of the next one and with the last values of the key:
+    each is valid until the next begins. If the table has an end without a next row, the key was gone from then on. An
+    end comes before the rows of the same time. The end of a row that ended when it began follows its row. A change
+    that the table already has follows its row and is left out.
 #}
 {% macro _placed_events(table, batch, settings) -%}
 {%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
@@ -105,8 +105,8 @@ placed as (
 {%- endmacro %}
 
 {#
-    The rows that the table has of the keys of late events, and their ends. Without a sequence nothing tells the order
-    of rows of one day, in a table of dates; all but the last end as they begin, and are no place for anything.
+    The table's rows with the keys of late events, and their ends. In a table of dates without a sequence the order of
+    rows of one day is not known; all except the last end when they begin, and nothing is placed after them.
 #}
 {% macro _known_events(table, batch, settings) %}
         select
@@ -122,7 +122,7 @@ placed as (
             {{- ' and not (__dbt_until <=> __dbt_at)' if not batch.sequence }}
 {%- endmacro %}
 
-{# Rows that the table has of the keys of events. #}
+{# The table's rows with the keys of events. #}
 {% macro _known_rows(table, batch, settings, events, conditions=[]) -%}
 {%- set id = dbt_delta._quoted(settings.id) -%}
 {%- set is_mark = 'startswith(' ~ id ~ ', ' ~ dbt_delta._literal(dbt_delta._deletion_mark()) ~ ')' -%}
@@ -153,8 +153,8 @@ placed as (
 {%- endmacro %}
 
 {#
-    Of late events, and of rows that they follow, which end anew. The row of a deletion has its own place in the
-    order, and for the rest what its key had last, which an older change may tell later.
+    The operations of late events, and of the rows before them, which get new ends. The row of a deletion has its own
+    place in the order; its other values are the last ones of the key, which an older change may bring later.
 #}
 {% macro _placed_operations(columns, batch, settings) -%}
 {%- set values, same = [], [] -%}
@@ -174,9 +174,9 @@ placed as (
         {{ 'if(' ~ follows ~ ', struct(' ~ values | join(', ') ~ '), __dbt_values) as ' if values }}__dbt_values,
         {%- if batch.has_own_time %}
         if(__dbt_is_disordered, raise_error({{ dbt_delta._literal(
-            'cdc_valid_from ' ~ settings.valid_from ~ ' goes back while cdc_sequence_by goes on, for a key of '
+            'cdc_valid_from ' ~ settings.valid_from ~ ' decreases while cdc_sequence_by increases, for a key of '
             ~ dbt_delta._named(this) ~ ': '
-        ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed, or leave cdc_valid_from out.'),
+        ) }} || {{ dbt_delta._shown_keys(batch) }} || '. Nothing was written. Correct the feed or remove cdc_valid_from.'),
         {%- endif %}
         if(__dbt_side = 'row', 'update', 'insert')
         {{- ')' if batch.has_own_time }} as __dbt_operation,

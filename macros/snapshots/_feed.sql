@@ -1,6 +1,6 @@
 {#
-    Strategy cdc: the source is a feed of changes, several of one key in any order, and some of them
-    say that the key is gone. The order is that of cdc_sequence_by.
+    Strategy cdc: the source is a feed of changes, with several changes of one key in any order; some of them are
+    deletions. cdc_sequence_by orders them.
 #}
 {% macro _feed_strategy(source_columns, table, settings) -%}
     {%- set sequence, types = [], [] -%}
@@ -34,14 +34,14 @@
     {{- return(names) -}}
 {%- endmacro %}
 
-{# The changes without copies of one another; for the latest state the last one of each key only. #}
+{# The changes without duplicates; for the latest state only the last change of each key. #}
 {% macro get_feed_stage_sql(batch, settings) -%}
 {%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
 {%- set place = 'partition by ' ~ keys ~ ', ' ~ sequence | join(', ') -%}
 {%- set compared = [] -%}
 {%- for column in batch.source_columns -%}
     {%- set name = dbt_delta._quoted(column.name) -%}
-    {#- A hash of several values leaves out those that are NULL. -#}
+    {#- A hash of several values ignores NULLs. -#}
     {%- do compared.extend([dbt_delta._comparable(name, column.type), name ~ ' is null']) -%}
 {%- endfor -%}
 select *
@@ -71,12 +71,12 @@ where (__dbt_copy = 1{{ ' and __dbt_rank = 1' if settings.scd_type == 1 }}) or _
 {%- endmacro %}
 
 {#
-    A deletion that is no row of its own (hard_deletes: new_record) is kept as one that ends as it begins, so
-    that a change which arrives later, and is older, finds it. No moment lies in it; its id says what it is.
+    A deletion without its own row (hard_deletes: new_record) is kept as a row that ends when it begins, so that an
+    older change that arrives later finds it. The row is never valid; its id marks it.
 #}
 {% macro _deletion_mark() -%}{{- return('deleted ') -}}{%- endmacro %}
 
-{# What was staged, as events; see _events.sql. Which of them the table has already only the MERGE sees. #}
+{# The staged rows as events; see _events.sql. Only the MERGE sees which of them the table already has. #}
 {% macro _feed_events(batch, settings) -%}
 {%- set at = dbt_delta._own_time(batch, 'staged') -%}
 {%- set times = [] -%}

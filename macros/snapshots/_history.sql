@@ -1,9 +1,9 @@
 {#
-    Strategies timestamp and check, and those of one's own: the source is the state of things. It is compared with
-    the open rows while it is staged; a row that changed or is gone follows the open row of its key.
+    Strategies timestamp and check, and users' own strategies: the source is the current state. It is compared with
+    the open rows while it is staged. A row that changed or is gone follows the open row of its key.
 #}
 
-{# What may change the history, each with the open row by which it was judged. #}
+{# The rows that may change the history, each with the open row that it was compared with. #}
 {% macro get_history_stage_sql(table, batch, settings) -%}
 {%- set source = dbt_delta._source_data(batch, batch.is_counted) -%}
 {%- set columns = dbt_delta._staged_columns(table, batch, settings) -%}
@@ -52,7 +52,7 @@ where
 {%- endif -%}
 {%- endmacro %}
 
-{# The source, each row with its keys and its time, and where that was asked for how often its key is there. #}
+{# The source, each row with its keys and its time, and with is_counted the number of rows of its key. #}
 {% macro _source_data(batch, is_counted=false) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 (
@@ -73,7 +73,7 @@ where
 )
 {%- endmacro %}
 
-{# Keys that are gone come from the history, with their last values if a row will say that they are gone. #}
+{# Keys that are gone come from the history, with their last values if their deletion becomes a row. #}
 {% macro _staged_columns(table, batch, settings) -%}
     {%- set ends_rows = table is not none and settings.ends_rows -%}
     {%- set columns = [
@@ -93,7 +93,7 @@ where
     {{- return(columns) -}}
 {%- endmacro %}
 
-{# Rows of the history by which the source is judged: those that are open. #}
+{# The open rows of the history, with which the source is compared. #}
 {% macro _open_rows(table, batch, settings) -%}
 (
     select *, {{ dbt_delta._key_columns(batch['keys']) | join(', ') }}, true as __dbt_is_open
@@ -102,7 +102,7 @@ where
 )
 {%- endmacro %}
 
-{# Whether the source row differs from the key's open row, of a join of source_data and snapshotted_data. #}
+{# Whether the source row differs from the key's open row, in a join of source_data and snapshotted_data. #}
 {% macro _is_change(batch, settings) -%}
     {%- set conditions = ['snapshotted_data.__dbt_is_open is null', '(' ~ batch.row_changed ~ ')'] -%}
     {%- if batch.has_deletions -%}
@@ -111,7 +111,7 @@ where
     {{- return('(' ~ conditions | join(' or ') ~ ')') -}}
 {%- endmacro %}
 
-{# What is staged to be refused. #}
+{# Rows that are staged only to be refused. #}
 {% macro _row_problems(batch, settings) -%}
     {{- return(
         (['source_data.__dbt_own_time is null'] if settings.strategy == 'timestamp' else [])
@@ -119,7 +119,7 @@ where
     ) -}}
 {%- endmacro %}
 
-{# The times that the history has of a key already: a row that came back begins later than its own time. #}
+{# The times of a key in the history: a row that came back may begin later than its own time. #}
 {% macro _known_times(table, batch, settings) -%}
 {%- set found_from = dbt_delta._quoted(settings.from) -%}
 {%- set own_of_known = dbt_delta._as_time(dbt_delta._quoted(settings.updated), batch.updated_type, batch.time) -%}
@@ -132,7 +132,7 @@ from (
 ) as known
 {%- endmacro %}
 
-{# Keys that the source has more than once and of which something is staged, also where one of the rows is no change. #}
+{# Keys with staged rows that the source has more than once, even if one of the rows is not a change. #}
 {% macro get_duplicate_keys_sql(batch) -%}
 {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 select {{ names }}
@@ -143,7 +143,7 @@ group by {{ names }}
 having count(*) > 1
 {%- endmacro %}
 
-{# What was staged, as events; see _events.sql. #}
+{# The staged rows as events; see _events.sql. #}
 {% macro _history_events(table, batch, settings) -%}
 {%- set id = '__dbt_scd_id' if batch.scd_id else dbt_delta._scd_id(
     batch, [{'text': '__dbt_at', 'type': batch.time}], is_doubled='__dbt_at <= __dbt_last and not __dbt_is_late'
@@ -180,8 +180,8 @@ from (
 {%- endmacro %}
 
 {#
-    When a change begins: at the source's own time, unless the history knows better. __dbt_last is when the key's open
-    row began, or its last row ended.
+    When a change begins: at the source's own time, or after the key's newest time in the history. __dbt_last is when
+    the key's open row began, or when its last row ended.
 #}
 {% macro _change_time(table, batch, settings) -%}
 {%- set own, now = dbt_delta._own_time(batch, 'staged'), dbt_delta._run_time(table, batch, settings) -%}
@@ -197,19 +197,19 @@ case
     end
 {%- endmacro %}
 
-{# The time of the run, as dbt_valid_from holds times. #}
+{# The time of the run in the type of dbt_valid_from. #}
 {% macro _run_time(table, batch, settings) -%}
     {%- set is_first = table is none and settings.strategy != 'timestamp' -%}
     {%- if is_first or batch.time in ('timestamp', 'timestamp_ntz', 'date') -%}
         {{- return(dbt_delta._as_time('__dbt_now', 'timestamp', batch.time)) -}}
     {%- endif -%}
     {{- return('cast(raise_error(' ~ dbt_delta._literal(
-        dbt_delta._named(this) ~ ' must hold the time of this run, and dbt_valid_from is of type ' ~ batch.time
+        dbt_delta._named(this) ~ ' must store the time of this run, but dbt_valid_from is of type ' ~ batch.time
         ~ '. Nothing was written. Use an updated_at of type timestamp or date.'
     ) ~ ') as ' ~ batch.time ~ ')') -}}
 {%- endmacro %}
 
-{# Whether a key without open row has been there before: then its last row says when it ended. #}
+{# Whether a key without an open row has ended rows: its last row says when it ended. #}
 {% macro _find_ended_keys(table, batch, settings, new_keys) -%}
     {%- if not new_keys or table is none or settings.strategy == 'cdc' -%}{{- return(false) -}}{%- endif -%}
     {{- return(run_query(
@@ -217,7 +217,7 @@ case
     ).rows | length > 0) -}}
 {%- endmacro %}
 
-{# Of keys without open row when the last one ended, and how many there were. #}
+{# For keys without an open row: when their last row ended, and how many rows they had. #}
 {% macro _ended_rows(table, batch, settings) -%}
 {%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
 (

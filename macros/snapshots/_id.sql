@@ -1,7 +1,6 @@
 {#
-    dbt's hash of keys and times ({text, type}), and more where that would not be unique: dbt takes a NULL
-    key for an empty text, and a | in a text for the end of it. In a table of dates a key may have two rows
-    of one day.
+    dbt's hash of keys and times ({text, type}), with additions where it would not be unique: for dbt a NULL key
+    equals an empty text, and a | in a text ends it. In a table of dates a key may have two rows of one day.
 #}
 {% macro _scd_id(batch, times, is_doubled=none) -%}
     {%- set names = dbt_delta._key_names(batch['keys']) -%}
@@ -26,7 +25,7 @@
     {{- return(snapshot_hash_arguments(texts + moments[:-1] + ['concat(' ~ more | join(', ') ~ ')'])) -}}
 {%- endmacro %}
 
-{# A text behind a | where one of some conditions holds, else nothing. #}
+{# A text after a | if one of the conditions is true, otherwise an empty text. #}
 {% macro _if_any(conditions, text) -%}
     {{- return('case when ' ~ conditions | join(' or ') ~ " then concat('|', " ~ text ~ ") else '' end") -}}
 {%- endmacro %}

@@ -1,6 +1,6 @@
 {#
-    The latest state (cdc_scd_type: 1): a change counts if it is newer than the row. Deleted rows go,
-    or stay with their last values and dbt_is_deleted with hard_deletes: new_record.
+    The latest state (cdc_scd_type: 1): a change counts if it is newer than the row. Deleted rows are removed; with
+    hard_deletes: new_record they stay with their last values and dbt_is_deleted.
 #}
 {% macro get_latest_state_merge_sql(table, batch, settings) -%}
 {%- set updated, ended, is_newer = [], [], dbt_delta._is_newer(batch) -%}
@@ -25,7 +25,7 @@ when not matched{{ ' and not source.__dbt_is_delete' if not settings.keeps_delet
     values ({{ written.values() | join(', ') }})
 {%- endmacro %}
 
-{# A row for each change that the table does not have yet. #}
+{# One row for each change that the table does not have yet. #}
 {% macro get_latest_state_changes_sql(table, batch, settings) -%}
 select 1
 from {{ batch.from }} as source
@@ -49,7 +49,7 @@ where
     {{- return((dbt_delta._matched_keys(batch) + dbt_delta._bounds(batch, 'history')) | join('\n    and ')) -}}
 {%- endmacro %}
 
-{# See _marker.sql: of a NULL key the source must say whether the table has it. #}
+{# See _marker.sql: for a NULL key the source must say whether the table has it. #}
 {% macro _marked_state(table, batch) -%}
     {%- set has_null = dbt_delta._any_null(dbt_delta._key_names(batch['keys'], 'events')) -%}
 (

@@ -1,17 +1,17 @@
 {#
-    Rows that were open by another dbt_valid_to_current than that of this run. They would count as ended, and each
-    of their keys as one that comes back at that time, in the year 9999 mostly.
+    Rows that were open with another dbt_valid_to_current than this run's. They would count as ended, and their keys
+    as coming back at that time, usually in the year 9999.
 #}
 
-{# How many rows end where only open rows do, without a look at what follows them. #}
+{# How many rows have an end that only open rows have, without looking at the rows after them. #}
 {% macro _ends_ahead(table, batch, settings) -%}
     {{- return('0' if table is none or settings.scd_type == 1
         else '(select count(*) from ' ~ table.name ~ ' where ' ~ dbt_delta._is_ahead(table, batch, settings) ~ ')') -}}
 {%- endmacro %}
 
 {#
-    Rows end ahead of time when the next one begins then, or as they begin, when a key went away whose last
-    change is ahead. A feed may say so of a deletion; where deletions are remembered, it is the next row.
+    Rows end in the future if the next one begins then, or end when they begin, if a key went away whose last change
+    is in the future. A feed may have a deletion in the future; if deletions are remembered, it is the next row.
 #}
 {% macro _is_ahead(table, batch, settings) -%}
     {%- set from, to = dbt_delta._quoted(settings.from), dbt_delta._quoted(settings.to) -%}
@@ -31,7 +31,7 @@
     {{- return(conditions | join(' and ')) -}}
 {%- endmacro %}
 
-{# Refuses the run if nothing follows such a row. #}
+{# Refuses the run if no row follows such a row. #}
 {% macro _check_open_ends(table, batch, settings) -%}
     {%- set rows = run_query(dbt_delta.get_open_ends_sql(table, batch, settings)).rows -%}
     {%- if rows | length == 0 -%}{{- return(none) -}}{%- endif -%}
@@ -39,12 +39,12 @@
     {%- set to = dbt_delta._quoted(settings.to) -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._refuse(
-        rows[0]['ended'] | int ~ ' rows of ' ~ table.name ~ ' end at ' ~ end ~ ' and nothing follows them. They were open '
-        ~ 'when that was dbt_valid_to_current; it is ' ~ (settings.current or 'not set') ~ ' in this run, by which they '
+        rows[0]['ended'] | int ~ ' rows of ' ~ table.name ~ ' end at ' ~ end ~ ' and no row follows them. They were '
+        ~ 'open when dbt_valid_to_current was that time. In this run it is ' ~ (settings.current or 'not set') ~ ', so they '
         ~ 'would count as ended. Nothing was written. Set dbt_valid_to_current to that time again, with its time zone, or '
         ~ 'open them: update ' ~ table.name ~ ' set ' ~ to ~ ' = ' ~ dbt_delta._current(batch, settings) ~ ' where '
         ~ to ~ ' = ' ~ dbt_delta._end_literal(rows[0], batch) ~ (
-            '. If they are deletions of a feed, cdc_deletions: forget takes them as such.'
+            '. If they are deletions of a feed, set cdc_deletions: forget.'
             if settings.strategy == 'cdc' and settings.deletions != 'forget' else ''
         )
     ) -%}
@@ -55,7 +55,7 @@
     {{- return('cast(' ~ dbt_delta._literal(row['ends_at']) ~ ' as ' ~ batch.time ~ ')') -}}
 {%- endmacro %}
 
-{# The end that most such rows have, with how many. #}
+{# The most frequent end of such rows, and how many rows have it. #}
 {% macro get_open_ends_sql(table, batch, settings) -%}
 {%- set to = dbt_delta._quoted(settings.to) -%}
 select

@@ -1,7 +1,7 @@
 {#
-    Evaluates the source once, and keeps what may change the history, with what is wrong with it; then looks at that.
-    Refuses before anything is written. Gives the batch with
-    {rows, bounds, has_ended_keys}: how many are staged, bounds of their keys, whether some have ended rows only.
+    Evaluates the source once, stages the rows that may change the history or that are wrong, and checks them. Refuses
+    before anything is written. Returns the batch with {rows, bounds, has_ended_keys}: how many rows are staged, the
+    bounds of their keys, and whether some keys have only ended rows.
 #}
 {% macro _stage_snapshot(table, batch, settings) -%}
     {%- do dbt_delta._drop_leftovers(this) -%}
@@ -13,7 +13,7 @@
         {%- set column = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
         {%- if column is not none and dbt_delta._is_bounded(column) -%}
             {%- do bounded.append(dbt_delta._bounded_key(table, column, '__dbt_key_' ~ loop.index)) -%}
-            {#- Keys that are gone come from the table, and may be too great for the source's type. -#}
+            {#- Keys that are gone come from the table, and may be too large for the source's type. -#}
             {%- do types.append({
                 'name': column.name,
                 'type': column.type if dbt_delta._widens(key.type, column.type) else key.type,
@@ -31,7 +31,7 @@
     )) -}}
 {%- endmacro %}
 
-{# Keys as columns of their own, by an alias of what they are read from. #}
+{# Keys as separate columns, read from an alias. #}
 {% macro _key_columns(keys) -%}
     {%- set columns = [] -%}
     {%- for key in keys -%}{%- do columns.append(key.text ~ ' as __dbt_key_' ~ loop.index) -%}{%- endfor -%}
@@ -63,25 +63,25 @@
     ) -}}
 {%- endmacro %}
 
-{# What dbt_valid_to of an open row is. #}
+{# The value of dbt_valid_to in an open row. #}
 {% macro _current(batch, settings) -%}
     {{- return('cast(' ~ (settings.current or 'null') ~ ' as ' ~ batch.time ~ ')') -}}
 {%- endmacro %}
 
-{# The open row says that the key was gone. #}
+{# Whether the open row marks the key as deleted. #}
 {% macro _is_deletion(batch, settings, alias=none) -%}
     {%- if not batch.has_deletions -%}{{- return('false') -}}{%- endif -%}
     {%- set flag = (alias ~ '.' if alias else '') ~ dbt_delta._quoted(settings.deleted) -%}
     {{- return('lower(cast(' ~ flag ~ " as string)) <=> 'true'") -}}
 {%- endmacro %}
 
-{# The source's own time of a staged row, as dbt_valid_from holds times. #}
+{# The source's own time of a staged row, in the type of dbt_valid_from. #}
 {% macro _own_time(batch, alias) -%}
     {{- return(dbt_delta._as_time(alias ~ '.__dbt_own_time', batch.updated.type, batch.time)) -}}
 {%- endmacro %}
 
 {#
-    What the source gives for the table's columns, as one column; of a key that is gone what the open row has, if
+    The source's values for the table's columns, as one column. For a key that is gone they come from the open row, if
     the table has that column.
 #}
 {% macro _staged_values(batch, last=[]) -%}
@@ -98,7 +98,7 @@
     {{- return('struct(' ~ values | join(', ') ~ ') as __dbt_values') -}}
 {%- endmacro %}
 
-{# What was staged as a batch of an incremental run is described; see _check_values. #}
+{# The staged rows in the form of an incremental batch; see _check_values. #}
 {% macro _staged_batch(batch) -%}
     {%- set columns = [] -%}
     {%- for column in batch.columns if column.source -%}
@@ -112,8 +112,8 @@
 {% macro _any_null(names) -%}{{- return('(' ~ names | join(' is null or ') ~ ' is null)') -}}{%- endmacro %}
 
 {#
-    One row about what was staged. Of the cdc strategy several rows may have one key; of any other
-    they come from the source twice, or met two open rows.
+    One row about the staged rows. With strategy cdc several rows may have one key; with any other strategy this means
+    that the source has the key twice, or that the history has two open rows of it.
 #}
 {% macro get_snapshot_check_sql(table, batch, settings, bounded) -%}
 select
@@ -159,12 +159,12 @@ from (
         {%- do dbt_delta._refuse_snapshot(
             batch, source ~ 'null keys',
             staged ~ ' where __dbt_is_present and ' ~ dbt_delta._any_null(dbt_delta._key_names(batch['keys'])),
-            'Filter them out, or set null_keys: match, by which NULL is a key like any other.'
+            'Filter them out, or set null_keys: match, which treats NULL as a key like any other.'
         ) -%}
     {%- elif settings.strategy == 'cdc' and found['duplicate_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_snapshot(
-            batch, source ~ 'keys with different changes of one sequence', staged ~ ' where __dbt_conflicts',
-            'Add a column to cdc_sequence_by that tells them apart: ' ~ settings.sequence | join(', ') ~ ' do not.'
+            batch, source ~ 'keys with different changes at one sequence', staged ~ ' where __dbt_conflicts',
+            'Add a column to cdc_sequence_by (' ~ settings.sequence | join(', ') ~ ') that distinguishes them.'
         ) -%}
     {%- elif settings.strategy != 'cdc' -%}
         {%- set duplicates = dbt_delta.get_duplicate_keys_sql(batch) -%}
@@ -180,7 +180,7 @@ from (
             {%- do dbt_delta._refuse_snapshot(
                 batch, 'The history ' ~ dbt_delta._named(this) ~ ' has more than one open row of keys',
                 'select ' ~ names ~ ' from ' ~ batch.from ~ ' group by ' ~ names ~ ' having count(*) > 1',
-                'Close all of them but the newest; the test scd2_valid finds what else is wrong.'
+                'Close all of them except the newest. The test scd2_valid finds other faults.'
             ) -%}
         {%- endif -%}
     {%- endif -%}
@@ -194,7 +194,7 @@ from (
     {%- endif -%}
 {%- endmacro %}
 
-{# The key of a row as messages show it. #}
+{# The key of a row, for messages. #}
 {% macro _shown_keys(batch) -%}
     {%- set fields = [] -%}
     {%- for key in batch['keys'] -%}
@@ -203,7 +203,7 @@ from (
     {{- return(dbt_delta._shown_json(fields, dbt_delta._masked_here())) -}}
 {%- endmacro %}
 
-{# Stops the snapshot, counting the keys and naming the first five, and leaves nothing behind. #}
+{# Stops the snapshot with the number of keys and the first five, and drops what was staged. #}
 {% macro _refuse_snapshot(batch, problem, keys_sql, way_out) -%}
     {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
     {%- set rows = run_query(

@@ -1,14 +1,14 @@
 {#
-    Times that are the same in every session. By itself Spark turns an instant into text, a day or a time
-    without zone by the session's time zone, in which an hour may come twice; here UTC decides.
+    Times that are the same in every session. Spark converts a timestamp to text, a date or a time without zone in the
+    session's time zone, in which an hour may come twice. These macros use UTC.
 #}
 
-{# An instant as UTC shows it, as a time without zone. #}
+{# A timestamp in UTC, as a time without zone. #}
 {% macro _utc(instant) -%}
     {{- return("timestampadd(microsecond, unix_micros(" ~ instant ~ "), timestamp_ntz'1970-01-01 00:00:00')") -}}
 {%- endmacro %}
 
-{# A time of one type as another. #}
+{# A time of one type as another type. #}
 {% macro _as_time(time, type, wanted) -%}
     {%- if type == 'timestamp' and wanted in ('timestamp_ntz', 'date', 'string') -%}
         {%- set time = dbt_delta._utc(time) -%}
@@ -18,14 +18,14 @@
     {{- return('cast(' ~ time ~ ' as ' ~ wanted ~ ')') -}}
 {%- endmacro %}
 
-{# A value of a type as text, in which dbt_scd_id has it. #}
+{# A value of a type as text, as it goes into dbt_scd_id. #}
 {% macro _id_text(value, type) -%}
     {{- return(dbt_delta._as_time(value, type, 'string')) -}}
 {%- endmacro %}
 
 {#
-    dbt's hash for strategies of one's own, whose arguments are of any type. The branch of an instant is planned
-    for other types as well, so it takes them; Spark then leaves it out.
+    dbt's hash for users' own strategies, whose arguments have any type. Spark plans the branch for timestamps for
+    other types, too, so it must accept them; then Spark removes it.
 #}
 {% macro spark__snapshot_hash_arguments(args) -%}
     {%- set texts = [] -%}
@@ -41,8 +41,9 @@
 {%- endmacro %}
 
 {#
-    Where dbt_valid_to holds instants, dbt_valid_to_current is one, and a text or a day without a zone is another
-    one in another session. The table's open rows decide: it is that of the session or of UTC. Gives the settings.
+    If dbt_valid_to is a timestamp, so is dbt_valid_to_current. A text or a date without a zone is another timestamp
+    in another session: the table's open rows decide whether the session's time zone or UTC counts. Returns the
+    settings.
 #}
 {% macro _settled_current(batch, table, settings) -%}
     {%- if not settings.current or batch.time != 'timestamp' -%}{{- return(settings) -}}{%- endif -%}

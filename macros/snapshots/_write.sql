@@ -1,6 +1,6 @@
 {#
-    Ends rows and inserts others, in one commit. What follows an open row was judged by it before: another open row, or
-    none where one was, is the work of another run meanwhile, and stops this one. A feed is placed by the MERGE itself.
+    Ends rows and inserts others, in one commit. A row that follows an open row was compared with it before: if that
+    open row has changed or is gone, another run wrote meanwhile, and this run stops. The MERGE itself places a feed.
 #}
 {% macro get_snapshot_merge_sql(table, batch, settings, operations) -%}
 {%- set is_judged, finds_ended = settings.strategy != 'cdc', settings.strategy == 'cdc' or settings.late == 'insert' -%}
@@ -21,7 +21,7 @@
     {%- do updated.append(dbt_delta._quoted(column.name) ~ ' = ' ~ written[column.name]) -%}
 {%- endfor -%}
 {%- set stop = 'raise_error(' ~ dbt_delta._literal(
-    table.name ~ ' was changed by another run at the same time. Nothing was written. Run the snapshot again.'
+    'Another run changed ' ~ table.name ~ ' at the same time. Nothing was written. Run the snapshot again.'
 ) ~ ')' -%}
 merge into {{ table.name }} as history
 using {{ operations }} as source
@@ -43,7 +43,7 @@ when not matched then
 {%- endif %}
 {%- endmacro %}
 
-{# Keys of the table and of the source of a MERGE, whose columns have other names than those of an expression. #}
+{# Matches the keys of table and source in a MERGE; in the source a key has its own column. #}
 {% macro _matched_keys(batch) -%}
     {%- set same = [] -%}
     {%- for key in batch['keys'] -%}
@@ -53,7 +53,7 @@ when not matched then
     {{- return(same) -}}
 {%- endmacro %}
 
-{# The table's columns, and what of `source` comes into them; dbt_is_deleted is text, with dbt-databricks a boolean. #}
+{# The table's columns and their values from `source`; dbt_is_deleted is a text, in dbt-databricks a boolean. #}
 {% macro _written_columns(batch, settings) -%}
     {%- set written = {} -%}
     {%- for column in batch.columns -%}
@@ -74,7 +74,7 @@ when not matched then
     {{- return(written) -}}
 {%- endmacro %}
 
-{# The table as it begins. #}
+{# The first version of the table. #}
 {% macro get_first_snapshot_sql(batch, settings) -%}
 {%- set columns = [] -%}
 {%- for name, value in dbt_delta._written_columns(batch, settings).items() -%}

@@ -1,7 +1,6 @@
 {#
-    Repairs what dbt-spark's own snapshots leave in a table: the helper columns dbt_change_type,
-    dbt_unique_key and dbt_unique_key_N, and deletion rows (hard_deletes: new_record) that have
-    lost their key and values.
+    Repairs the tables of dbt-spark's own snapshots: it removes the helper columns dbt_change_type, dbt_unique_key and
+    dbt_unique_key_N, and fills deletion rows (hard_deletes: new_record) that have lost their key and values.
 #}
 {% macro repair_snapshot(snapshot=none, dry_run=true) -%}
     {%- set node = dbt_delta._snapshot_node(snapshot) -%}
@@ -9,7 +8,7 @@
     {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}
         {%- do dbt_delta._refuse(
             "repair_snapshot: '" ~ snapshot ~ "' has no Delta table " ~ node.schema ~ '.' ~ node.alias
-            ~ ' in this target. Run dbt snapshot, or give --target.'
+            ~ ' in this target. Run dbt snapshot, or use --target.'
         ) -%}
     {%- endif -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
@@ -18,7 +17,7 @@
         else run_query('select count(*) as found from (' ~ lost.sql ~ ')').rows[0]['found'] | int -%}
     {%- if rows -%}
         {%- do print(
-            rows ~ ' deletion rows of ' ~ name ~ ' get back the key and the values of the row they ended.'
+            rows ~ ' deletion rows of ' ~ name ~ ' get the key and the values of the row that they ended.'
         ) -%}
     {%- endif -%}
     {%- set left = dbt_delta._left_over_columns(existing) -%}
@@ -67,8 +66,8 @@
 {%- endmacro %}
 
 {#
-    Deletion rows whose key is NULL, with the row that each ended: {sql, id, columns}. dbt makes the id of
-    a deletion of the id of that row and of its own time, at which that row ends.
+    Deletion rows whose key is NULL, with the row that each ended: {sql, id, columns}. dbt computes the id of a
+    deletion from the id of that row and from its own time, at which that row ends.
 #}
 {% macro _lost_deletions(existing, node) -%}
     {%- set meta = {} -%}
@@ -100,7 +99,7 @@ inner join {{ name }} as ended
     on ended.{{ to }} = lost.{{ from }}
     and lost.{{ id }} in (
         {{ snapshot_hash_arguments(['ended.' ~ id, 'lost.' ~ from]) }},
-        {#- dbt-spark's, of a session as this one is #}
+        {#- dbt-spark's own, in a session like this one #}
         {{ snapshot_hash_arguments(['ended.' ~ id, 'cast(lost.' ~ from ~ ' as string)']) }}
     )
     {%- endset -%}
@@ -108,8 +107,8 @@ inner join {{ name }} as ended
 {%- endmacro %}
 
 {#
-    The statements of a repair, of which one commits: columns go by a new version of the table that has all else it
-    promises. Where the table maps columns an ALTER drops them, a commit of its own, and takes nothing else away.
+    The statements of a repair with one commit: a new version of the table without the columns, and with everything
+    else. If the table has column mapping, an ALTER drops the columns in its own commit and changes nothing else.
 #}
 {% macro get_repair_sql(existing, lost, left) -%}
     {%- set view = dbt_delta._repair_view(existing) -%}
@@ -144,7 +143,7 @@ when matched then
     update set {{ updated | join(', ') }}
 {%- endmacro %}
 
-{# A new version of the table without some columns, and with the values of its deletions. #}
+{# A new version of the table without the helper columns, and with the values of its deletion rows. #}
 {% macro get_rebuild_sql(existing, lost, left, view) -%}
     {%- set comments, kept, selected = {}, [], [] -%}
     {%- for column in existing.columns if column.name not in left -%}
@@ -187,7 +186,7 @@ left join (
     ]) -}}
 {%- endmacro %}
 
-{# The properties of a table that a new version of it must be given; Delta sets the others itself. #}
+{# The properties of a table that its new version must set; Delta sets the others itself. #}
 {% macro _restated_properties(existing) -%}
     {%- set properties = {} -%}
     {%- for key, value in existing.properties.items() if not key.startswith('delta.')
@@ -195,7 +194,7 @@ left join (
         or (not key.startswith(('delta.feature.', 'delta.min', 'delta.columnMapping.')) and dbt_delta._known_property(key[6:]) is not none) -%}
         {%- if value is none -%}
             {%- do dbt_delta._refuse(
-                'repair_snapshot: Spark does not tell the property ' ~ key ~ ' of ' ~ dbt_delta._named(existing.relation)
+                'repair_snapshot: Spark hides the property ' ~ key ~ ' of ' ~ dbt_delta._named(existing.relation)
                 ~ ', which the table would lose. Nothing was changed. Run it in the embedded session.'
             ) -%}
         {%- endif -%}
@@ -204,16 +203,16 @@ left join (
     {{- return(properties) -}}
 {%- endmacro %}
 
-{# What CREATE TABLE AS has no place for; a server does not tell whether columns have it. #}
+{# Refuses columns with what CREATE TABLE AS cannot set; a server does not show whether columns have it. #}
 {% macro _refuse_untold(existing, columns) -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
-    {%- set way_out = '. Nothing was changed. Where columns are mapped they are dropped without a rebuild: alter table '
-        ~ name ~ " set tblproperties ('delta.columnMapping.mode' = 'name'), then run it again." -%}
+    {%- set way_out = '. Nothing was changed. With column mapping columns are dropped without a rebuild: alter table '
+    ~ name ~ " set tblproperties ('delta.columnMapping.mode' = 'name'), then run it again." -%}
     {%- for column in columns -%}
         {%- if 'nullable' not in column -%}
             {%- do dbt_delta._refuse(
-                'repair_snapshot: a server does not tell whether columns of ' ~ name ~ ' have a default, which the table '
-                ~ 'would lose' ~ way_out ~ ' Or run it in the embedded session.'
+                'repair_snapshot: a server does not show whether columns of ' ~ name ~ ' have a default, which the '
+                ~ 'table would lose' ~ way_out ~ ' Or run it in the embedded session.'
             ) -%}
         {%- endif -%}
         {%- set promise = 'a default' if column.default is not none else 'values that Delta computes'

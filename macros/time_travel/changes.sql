@@ -1,29 +1,26 @@
 {#
-    The rows that differ between two versions, as they were and as they are: of the change feed where
-    the table kept one all the time, else by comparison, which knows an update as a delete and
-    an insert. Both give the columns of the later version, by name.
+    The rows that differ between two versions, before and after: from the change feed if the table had one all the
+    time, otherwise by comparison, which shows an update as a delete and an insert. Both return the columns of the
+    later version, by name.
 #}
 {% macro changes(relation, from_version, to_version=none) -%}
     {%- if not execute -%}{{- return('select * from ' ~ relation) -}}{%- endif -%}
-    {%- for name, version in {'from_version': from_version, 'to_version': to_version}.items()
-        if version is not none and not modules.re.match('[0-9]+$', version | string) -%}
-        {%- do dbt_delta._refuse(
-            'changes of ' ~ relation ~ ' has ' ~ name ~ " '" ~ version ~ "': a version is 0 or a whole number above it."
-        ) -%}
+    {%- for name, version in {'from_version': from_version, 'to_version': to_version}.items() if version is not none -%}
+        {%- do dbt_delta._check_version('changes of ' ~ relation ~ ' has ' ~ name, version) -%}
     {%- endfor -%}
     {%- set newest = dbt_delta._commits(relation, 1)[0].version -%}
     {%- set to = newest if to_version is none else to_version | int -%}
     {%- set from = from_version | int -%}
     {%- if from > to or to > newest -%}
         {%- do dbt_delta._refuse(
-            'changes of ' ~ relation ~ ' goes from version ' ~ from ~ ' to ' ~ to ~ '; its newest version is '
-            ~ newest ~ ', and from_version must not be above to_version.'
+            'changes of ' ~ relation ~ ' has from_version ' ~ from ~ ' and to_version ' ~ to ~ '. The newest version '
+            ~ 'is ' ~ newest ~ ', and from_version must not be above to_version.'
         ) -%}
     {%- endif -%}
     {%- set columns = dbt_delta._columns_of('select * from ' ~ dbt_delta.as_of(relation, version=to)) -%}
     {%- for name in ('_change_type', '_commit_version') if dbt_delta._column(columns, name) is not none -%}
         {%- do dbt_delta._refuse(
-            'changes of ' ~ relation ~ ': the table has a column ' ~ name ~ ', as changes gives one of its own. Rename it, '
+            'changes of ' ~ relation ~ ': the table has a column ' ~ name ~ ', which changes adds itself. Rename it, '
             ~ 'or use get_diff_versions_sql.'
         ) -%}
     {%- endfor -%}

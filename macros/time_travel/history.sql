@@ -1,13 +1,12 @@
-{# The commits of one table, or all that one run made, in the terminal or as JSON. #}
+{# The commits of one table, or all commits of one run, in the terminal or as JSON. #}
 {% macro history(model=none, run=none, limit=20, output='text') -%}
     {%- if (model is none) == (run is none) -%}
         {%- do dbt_delta._refuse(
-            'history has model ' ~ model ~ ' and run ' ~ run ~ ': give one of them, as in '
+            'history has model ' ~ model ~ ' and run ' ~ run ~ '. Use exactly one of them, as in '
             ~ "--args '{model: orders}' or --args '{run: last}'."
         ) -%}
-    {%- elif output not in ('text', 'json') -%}
-        {%- do dbt_delta._refuse("history has output '" ~ output ~ "'. It is one of text, json.") -%}
     {%- endif -%}
+    {%- do dbt_delta._check_choice('history: output', output, ['text', 'json']) -%}
     {%- if model is not none -%}
         {%- set relation = dbt_delta._relation_named(model, 'history') -%}
         {%- do dbt_delta._delta_table(relation, 'history') -%}
@@ -31,7 +30,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# The commits of a run: last, or an invocation id or its beginning; refuses a run that wrote nothing here. #}
+{# The commits of a run: last, an invocation id or its beginning. Refuses a run without commits in this project. #}
 {% macro _run_lines(run) -%}
     {%- set found = dbt_delta._run_tables() -%}
     {%- for line in found.lost -%}{%- do log(line ~ '.', info=true) -%}{%- endfor -%}

@@ -1,7 +1,7 @@
 {#
-    A run operation by which every table that a run wrote is what it was before: restored, or dropped
-    where the run created it. All tables are looked at first; one obstacle, and nothing is done.
-    A second call finishes what a killed one began; undoing an undo is redo.
+    A run operation that brings every table that a run wrote back to its state before the run: it restores the table,
+    or drops it if the run created it. All tables are checked first; if one cannot be undone, nothing is changed. A
+    second call finishes a killed one. Undoing an undo is a redo.
 #}
 {% macro undo_run(run, dry_run=false, cascade=false, exclude=[]) -%}
     {%- set found = dbt_delta._run_tables(exclude) -%}
@@ -12,7 +12,7 @@
     {%- set id = dbt_delta._run_id(run, times, 'undo_run: this project') -%}
     {%- set plan = none -%}
     {%- if run == 'last' and runs[id].undo_of in runs -%}
-        {#- The last run undid another. If it was killed half-way, this call finishes it. -#}
+        {#- The last run was an undo. If it was killed half-way, this call finishes it. -#}
         {%- set begun = dbt_delta._undo_plan(runs[id].undo_of, tables, runs, runs[id].cascade) -%}
         {%- if begun.steps or begun.reasons -%}
             {%- set plan = begun -%}
@@ -26,17 +26,28 @@
             ~ plan.reasons | join('\n  ')
         ) -%}
     {%- elif not plan.steps -%}
-        {%- do print('Run ' ~ plan.run ~ ' is undone already.') -%}
-        {{- return('') -}}
-    {%- endif -%}
+        {%- do print('Run ' ~ plan.run ~ ' is already undone.') -%}
+        {{- return(dbt_delta._refuse_broken(found.broken)) -}}
+        {%- endif -%}
     {%- do print('Run ' ~ plan.run ~ ' of ' ~ runs[plan.run].time.isoformat(' ')[:19] ~ ':') -%}
     {%- do dbt_delta._print_steps(plan.steps) -%}
     {%- if dry_run -%}
         {%- do print('Dry run: nothing was changed.') -%}
-        {{- return('') -}}
+        {{- return(dbt_delta._refuse_broken(found.broken)) -}}
     {%- endif -%}
     {%- call dbt_delta._tagging({'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
         {%- for step in plan.steps -%}{%- do dbt_delta._take_step(step) -%}{%- endfor -%}
     {%- endcall -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
+    {%- do dbt_delta._refuse_broken(found.broken) -%}
+{%- endmacro %}
+
+{# Ends with an error if logs could not be read. #}
+{% macro _refuse_broken(tables) -%}
+    {%- set names = [] -%}
+    {%- for table in tables -%}{%- do names.append(dbt_delta._bare(table.relation)) -%}{%- endfor -%}
+    {%- if names -%}
+        {%- do dbt_delta._refuse('undo_run did not look at ' ~ names | join(', ') ~ '. The lines above say why.') -%}
+    {%- endif -%}
+    {{- return('') -}}
 {%- endmacro %}

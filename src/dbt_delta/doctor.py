@@ -17,7 +17,7 @@ from typing import Any
 from dbt_delta.session import errors, lock, plugin, profile, spark, versions
 
 OLDEST_JAVA = 17
-# What the JVM says of classes that are missing or other than a JAR was compiled for.
+# What the JVM says if classes are missing or differ from those that a JAR was compiled with.
 _MISFIT = re.compile(r"ClassNotFoundException|\w+Error: ")
 _DELTA_JAR = re.compile(r"delta-(?:core|spark)[^/:]*\.jar")
 # dbt's headings, and py4j's in the words of dbt-spark's own session.
@@ -25,7 +25,7 @@ _PREFIXES = re.compile(r"^(?:\s*\w+ Error\b.*\n|\s*An error occurred while calli
 
 
 def before_start(credentials: Any) -> list[str]:
-    """The faults of a target that no session can report."""
+    """The faults of a target that a session cannot report."""
     if credentials.method == profile.SESSION:
         return [*java_faults(), *metastore_faults(credentials.server_side_parameters)]
     if credentials.method == profile.THRIFT:
@@ -46,7 +46,7 @@ def java_faults() -> list[str]:
     if found is None:
         return [f"Java: {java} -version says {shown.strip()[:200]!r}. {remedy}."]
     if int(found[2]) < OLDEST_JAVA:
-        return [f"Java: {found[1]} at {java}, too old for Spark. {remedy}."]
+        return [f"Java: {found[1]} at {java} is too old for Spark. {remedy}."]
     return []
 
 
@@ -65,7 +65,7 @@ def metastore_faults(settings: dict[str, str]) -> list[str]:
     if lock.is_open(folder):
         return [
             f"Metastore: {folder} is open in a process without dbt_delta's plugin, such as a Spark "
-            "server. Stop it, or give this target a metastore of its own (DBT_DELTA_HOME)."
+            "server. Stop it, or use another home with its own metastore (DBT_DELTA_HOME)."
         ]
     return []
 
@@ -75,14 +75,14 @@ def server_faults(host: str, port: int) -> list[str]:
         socket.create_connection((host, port), timeout=10).close()
     except OSError as error:
         return [
-            f"Spark server: none answers at {host}:{port} ({error.strerror or error}). Start it, "
+            f"Spark server: no answer at {host}:{port} ({error.strerror or error}). Start it, "
             "or correct host and port of the target in profiles.yml."
         ]
     return []
 
 
 def failure(text: str) -> str:
-    """One line for a session that did not start, or runs no statement."""
+    """One line for a session that did not start, or that runs no statement."""
     text = " ".join(errors.tidy(_PREFIXES.sub("", text)).split())
     jars = sorted(set(_DELTA_JAR.findall(_class_path())))
     if not jars or not _MISFIT.search(text):
@@ -92,12 +92,12 @@ def failure(text: str) -> str:
     wanted = f"delta-spark_{'.'.join(found.split('.')[:2])}_2.13"
     return (
         f"Delta: {', '.join(jars)} on the class path does not fit Spark {found}: {text}. "
-        f"Put {wanted} and the delta-storage of its version there, and no other."
+        f"Put {wanted} and delta-storage of the same version there, and no other."
     )
 
 
 def _class_path() -> str:
-    """Asked without SQL, which may run no statement; empty where no JVM runs here."""
+    """The class path, without SQL, because statements may fail; empty if no JVM runs here."""
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context
@@ -105,7 +105,7 @@ def _class_path() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints what was found; the exit code."""
+    """Prints what was found, and returns the exit code."""
     from dbt.cli.main import dbtRunner
 
     lines: list[str] = []
@@ -127,9 +127,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _examine_target(lines: list[str]) -> None:
-    """Has dbt make an adapter that adds the faults of its target, and is not made if there are any.
+    """Makes dbt create an adapter that adds the faults of its target and fails if there are any.
 
-    dbt knows best which target it was asked for.
+    dbt itself knows best which target is meant.
     """
     from dbt.adapters import spark as dbt_spark
     from dbt_common.exceptions import DbtRuntimeError

@@ -8,13 +8,13 @@ def project_dir(start: Path | None = None) -> Path:
     """The nearest folder from ``start`` (default: here) upwards that holds a dbt_project.yml.
 
     Raises:
-        FileNotFoundError: no such folder; the message is fit for a user.
+        FileNotFoundError: there is no such folder; the message is for the user.
     """
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         if (folder / "dbt_project.yml").is_file():
             return folder
-    raise FileNotFoundError(f"no dbt project in {start} or above: run it from the project's folder")
+    raise FileNotFoundError(f"no dbt project in {start} or above: run it in the project's folder")
 
 
 def home() -> Path:

@@ -1,6 +1,6 @@
 """``./run build``, ``replay`` and ``nightly``: land, build, answer or maintain, in one process.
 
-dbt itself cannot land files, and each dbt command of its own would start a Spark driver anew.
+dbt itself cannot land files, and a separate dbt command would start another Spark driver.
 """
 
 import argparse
@@ -31,7 +31,7 @@ class Build:
         self._arguments = dbt_arguments
         parsed = dbtRunner().invoke(["parse", "--quiet"])
         if not parsed.success:
-            # Once more, aloud: dbt says itself what is wrong.
+            # Again, with output: dbt itself says what is wrong.
             _require(dbtRunner().invoke(["parse"]))
         self._dbt = dbtRunner(manifest=parsed.result)
 
@@ -46,12 +46,12 @@ class Build:
         print(ingest.land([SOURCE], landing, day), flush=True)
         for path in _files(landing):
             if path.stat().st_size == 0:
-                print(f"{path.relative_to(landing)}: no bytes in it, nothing to load", flush=True)
+                print(f"{path.relative_to(landing)}: an empty file, nothing to load", flush=True)
         # Taken before the build: a file that lands meanwhile is not in it.
         landed = _fingerprint(landing)
         command = [*(["--quiet"] if quiet else []), "build", *self._arguments]
         _require(self._dbt.invoke([*command, *self._batches(landed)]))
-        # A build of some models leaves the others behind what has landed.
+        # After a build of some models the others do not have all that has landed.
         if set(self._arguments) <= {"--full-refresh"}:
             _mark().write_text(landed)
 
@@ -59,7 +59,7 @@ class Build:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
 
     def nightly(self) -> None:
-        """Builds, tests and maintains; a build that failed keeps nobody from maintaining.
+        """Builds, tests and maintains; maintenance also runs if the build failed.
 
         Raises:
             SystemExit: the first of them that failed; dbt has said why.
@@ -73,7 +73,7 @@ class Build:
         _require(self._dbt.invoke(maintain))
 
     def _batches(self, landed: str) -> list[str]:
-        """Which microbatches to build: dbt counts them back from today, the data is of 2013."""
+        """The microbatches to build: dbt counts them back from today, but the data is from 2013."""
         is_built = _mark().is_file() and _mark().read_text() == landed
         if is_built or "--event-time-start" in self._arguments:
             return []
@@ -89,7 +89,7 @@ def _mark() -> Path:
 
 
 def _files(landing: Path) -> list[Path]:
-    """Landed files, without those in the making."""
+    """Landed files, except those that are still written."""
     return sorted(landing.glob("*/*/[!._]*"))
 
 

@@ -2,10 +2,10 @@
 
 Plain ``dbt`` looks for profiles.yml in the current folder or ~/.dbt only, and writes target/ and
 logs/ into the project. For the project that this environment belongs to, and for no other, the
-three are set here, so that dbt needs no flag from any folder. Variables the user set win.
+three are set here, so that dbt needs no flag from any folder. Variables that the user has set win.
 
 ``dbt debug`` loads no plugins. Without ours it would test another session than the one that runs
-the models, and tell a password to a server whose certificate nobody looked at.
+the models, and send a password to a server whose certificate nobody verified.
 """
 
 import os
@@ -16,7 +16,7 @@ from dbt_delta.home import project_dir
 
 
 def _asked_project() -> Path:
-    """The project folder that this dbt command will use, by dbt's own rules."""
+    """The project folder that this dbt command will use, according to dbt's own rules."""
     arguments = sys.argv[1:]
     for position, argument in enumerate(arguments):
         if argument == "--project-dir" and position + 1 < len(arguments):
@@ -32,7 +32,7 @@ def _asked_project() -> Path:
 
 
 def configure(environment_dir: Path) -> None:
-    """Sets dbt's folders when the asked project is the one that holds ``environment_dir``."""
+    """Sets dbt's folders if the project is the one that contains ``environment_dir``."""
     project = environment_dir.parent
     if _asked_project().resolve() != project:
         return

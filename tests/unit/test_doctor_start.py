@@ -36,7 +36,7 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_java(java, says: str, version: str | None) -> None:
     path = java(says)
     remedy = "Install Java 17 or 21 and name it in JAVA_HOME."
-    expected = [f"Java: {version} at {path}, too old for Spark. {remedy}"] if version else []
+    expected = [f"Java: {version} at {path} is too old for Spark. {remedy}"] if version else []
     assert doctor.java_faults() == expected
 
 
@@ -58,7 +58,7 @@ def test_server() -> None:
         port = server.getsockname()[1]
         assert doctor.server_faults("127.0.0.1", port) == []
     (fault,) = doctor.server_faults("127.0.0.1", port)
-    assert fault.startswith(f"Spark server: none answers at 127.0.0.1:{port} (Connection refused).")
+    assert fault.startswith(f"Spark server: no answer at 127.0.0.1:{port} (Connection refused).")
 
 
 def test_another_metastore_is_not_examined() -> None:
@@ -82,8 +82,8 @@ STOCK = """Runtime Error
             STOCK,
             "/j/delta-spark_4.0_2.13-4.4.0.jar:/j/delta-storage-4.4.0.jar:/j/hive.jar",
             "Delta: delta-spark_4.0_2.13-4.4.0.jar on the class path does not fit Spark 4.1.4: "
-            "NoClassDefFoundError: org/apache/spark/sql/A. Put delta-spark_4.1_2.13 and the "
-            "delta-storage of its version there, and no other.",
+            "NoClassDefFoundError: org/apache/spark/sql/A. Put delta-spark_4.1_2.13 and "
+            "delta-storage of the same version there, and no other.",
         ),
         (STOCK, "/j/hive.jar", "Spark: NoClassDefFoundError: org/apache/spark/sql/A"),
         (

@@ -8,8 +8,8 @@
 {%- endmacro %}
 
 {#
-    Refuses a sample where the write replaces more than the rows of the same key, of which the sample may have
-    a part only. microbatch replaces what is in the sample.
+    Refuses a sample where the write replaces more than the rows with the same key: the sample may have only a part of
+    them. microbatch replaces only what is in the sample.
 #}
 {% macro _check_sample(table, settings) -%}
     {%- set replaces = settings.strategy in ('insert_overwrite', 'delete+insert')
@@ -17,16 +17,16 @@
     {%- if replaces or (settings.strategy == 'merge' and settings.by_source_action) -%}
         {%- do dbt_delta._refuse(
             ('incremental_strategy ' ~ settings.strategy if replaces else 'not_matched_by_source_action')
-            ~ ' of ' ~ table.name ~ ' replaces or deletes rows that the model does not give, and --sample gives it a part '
-            ~ 'of them only. Nothing was changed. Leave the model out by --exclude, or build a table of the sample with '
-            ~ '--full-refresh, in a schema of its own.'
+            ~ ' of ' ~ table.name ~ ' replaces or deletes rows that are not in the batch, and --sample leaves out rows.'
+            ~ ' Nothing was changed. Leave the model out with --exclude, or build the sample with --full-refresh in '
+            ~ 'another schema.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}
 
 {#
-    One row about the batch: row_count, duplicate_keys, null_rows, for each bounded key low_N, high_N,
-    nulls_N, values_N, and lost_N: what the Nth of `losses` counts.
+    One row about the batch: row_count, duplicate_keys, null_rows; low_N, high_N, nulls_N and values_N of each bounded
+    key; and lost_N, what the Nth of `losses` counts.
 #}
 {% macro get_batch_check_sql(from, settings, bounded, losses=[]) -%}
 {%- set keys, is_null = [], [] -%}

@@ -1,7 +1,6 @@
 {#
-    How keys of the batch can get lost on their way into the table, {name, lost, count, problem}: what is stored is
-    then another value, so that the next run does not find it and inserts the row once more. `lost` says it of
-    one row; none where two rows become one key.
+    How keys of the batch can change when they are stored, {name, lost, count, problem}: the next run would not find
+    such a key and would insert the row again. `lost` is the condition for one row. It is none if two keys become one.
 #}
 {% macro _key_losses(table, batch, settings, bounded) -%}
     {%- set losses = [] -%}
@@ -14,20 +13,20 @@
             {%- set altered = dbt_delta._altered(key, column.source_type, column.type) -%}
             {%- if altered -%}
                 {%- do losses.append(dbt_delta._key_loss(
-                    name, altered, 'are ' ~ column.source_type ~ ' and another value as ' ~ column.type
-                        ~ ', the type in the table. Cast ' ~ name ~ ' in the model'
+                    name, altered, 'would change: ' ~ name ~ ' is ' ~ column.source_type ~ ' in the model and '
+                        ~ column.type ~ ' in the table. Cast ' ~ name ~ ' in the model'
                 )) -%}
             {%- endif -%}
             {%- do losses.append({
                 'name': name, 'lost': none,
                 'count': 'count(distinct ' ~ key ~ ') - count(distinct '
                     ~ dbt_delta._stored(column) | replace('cast(', 'try_cast(', 1) ~ ')',
-                'problem': 'are ' ~ column.source_type ~ ' and the same value as another one as ' ~ column.type
-                    ~ ', the type in the table. Cast ' ~ name ~ ' in the model',
+                'problem': 'would become equal to another key: ' ~ name ~ ' is ' ~ column.source_type
+                    ~ ' in the model and ' ~ column.type ~ ' in the table. Cast ' ~ name ~ ' in the model',
             }) -%}
         {%- endif -%}
         {%- if column is not none and column.source_type == 'string' and name | lower in compared -%}
-            {#- Statistics and partitions have another text in their place. -#}
+            {#- Statistics and partitions store another text for it. -#}
             {%- do losses.append(dbt_delta._key_loss(
                 name, 'not is_valid_utf8(' ~ key ~ ')',
                 'are not valid UTF-8. Correct them, or use hex(' ~ name ~ ') as the key'
@@ -36,8 +35,8 @@
         {%- if column is not none and column.source_type == 'string' and name | lower in partitions -%}
             {%- do losses.append(dbt_delta._key_loss(
                 name, dbt_delta._is_null_in_partition(key),
-                'are empty, and Delta stores an empty text in a partition column as NULL, as it does '
-                    ~ '__HIVE_DEFAULT_PARTITION__. Give them a text, or NULL'
+                'are an empty text or __HIVE_DEFAULT_PARTITION__, which Delta stores as NULL in a partition column. '
+                    ~ 'Use another text, or NULL'
             )) -%}
         {%- endif -%}
     {%- endfor -%}

@@ -1,4 +1,4 @@
-{# The columns whose values the table may store as others, keys aside, with a condition that says when. #}
+{# The columns, except keys, whose values may change when they are stored, each with the condition for that. #}
 {% macro _value_losses(batch, keys) -%}
     {%- set losses = [] -%}
     {%- for column in batch['columns'] if column.name | lower not in keys | map('lower') | list
@@ -9,7 +9,7 @@
     {{- return(losses) -}}
 {%- endmacro %}
 
-{# For each of some columns how many rows have a value that would be altered, and one of them. #}
+{# For each of these columns, how many rows have a value that would change, and one example. #}
 {% macro get_losses_sql(from, losses) -%}
     {%- set counts = [] -%}
     {%- for column in losses -%}
@@ -23,7 +23,7 @@ select {{ counts | join(',\n    ') }}
 from {{ from }} as batch
 {%- endmacro %}
 
-{# What the columns of the table ask of a row, as far as a session tells, as constraints. #}
+{# What the columns of the table require of a row, as constraints, as far as the session knows. #}
 {% macro _column_checks(batch) -%}
     {%- set checks = {} -%}
     {%- for column in batch.target_columns -%}
@@ -33,7 +33,7 @@ from {{ from }} as batch
             {%- do checks.update({dbt_delta._check_name('not_null', column.name): name ~ ' is not null'}) -%}
         {%- endif -%}
         {%- if sized -%}
-            {#- Spark cuts blanks that are too many. -#}
+            {#- Spark cuts off blanks that exceed the length. -#}
             {%- do checks.update({
                 dbt_delta._check_name('length', column.name):
                     name ~ ' is null or length(rtrim(' ~ name ~ ')) <= ' ~ sized.group(1),

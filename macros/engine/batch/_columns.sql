@@ -1,6 +1,6 @@
 {#
-    Which columns are written, from what, and what must change in the table first: the part of a batch that
-    needs no look at its rows (see _batch.sql). `promised` is none where only columns may change.
+    Which columns are written, from what, and what must change in the table first: the part of a batch that does not
+    need its rows (see _batch.sql). `promised` is none if only columns may change.
 #}
 {% macro _column_plan(source_columns, table, settings, promised, sql) -%}
     {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
@@ -31,8 +31,8 @@
     {%- endfor -%}
     {%- if not columns -%}
         {%- do dbt_delta._refuse(
-            'The model gives none of the columns of ' ~ table.name ~ ', which are '
-            ~ table.columns | map(attribute='name') | join(', ') ~ '. Its own are '
+            'The model has none of the columns of ' ~ table.name ~ '. The table has '
+            ~ table.columns | map(attribute='name') | join(', ') ~ '; the model has '
             ~ source_columns | map(attribute='name') | join(', ') ~ '. Nothing was written.'
         ) -%}
     {%- endif -%}
@@ -41,15 +41,15 @@
         and dbt_delta._column(source_columns, name) is none and dbt_delta._column(table.columns, name) is none -%}
         {%- do dbt_delta._refuse(
             "merge_exclude_columns names '" ~ name ~ "', which neither the model nor " ~ table.name
-            ~ ' has. The columns of the model are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+            ~ ' has. The model has ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
         ) -%}
     {%- endfor -%}
     {%- for name in settings.unique_key + (settings.update_columns if settings.strategy == 'merge' else [])
         if dbt_delta._column(columns, name) is none -%}
         {%- do dbt_delta._refuse(
-            "The model gives no column '" ~ name ~ "' to write, which "
-            ~ ('unique_key' if name in settings.unique_key else 'merge_update_columns')
-            ~ ' names. Its columns are ' ~ source_columns | map(attribute='name') | join(', ') ~ '.'
+            ('unique_key' if name in settings.unique_key else 'merge_update_columns') ~ " names '" ~ name
+            ~ "', which is not a column that the model writes. The model has '"
+            ~ source_columns | map(attribute='name') | join(', ') ~ '.'
         ) -%}
     {%- endfor -%}
     {{- return({
@@ -57,7 +57,7 @@
     }) -}}
 {%- endmacro %}
 
-{# The type of a column after a MERGE that evolves the schema: plain types stay, unless they may be widened. #}
+{# The type of a column after a MERGE that evolves the schema: an atomic type changes only if it can be widened. #}
 {% macro _evolved_type(source, table) -%}
     {%- set found = dbt_delta._column(table.columns, source.name) -%}
     {%- set widens = dbt_delta._has_property(table.properties, 'delta.enableTypeWidening', true) -%}
@@ -68,12 +68,12 @@
     ) -}}
 {%- endmacro %}
 
-{# Refuses a batch without a column that says where its rows belong, or which rows they replace. #}
+{# Refuses a batch without a column that decides where its rows belong, or which rows they replace. #}
 {% macro _check_layout_columns(table, columns, settings) -%}
-    {%- set fate = 'new rows would go to the partition of NULL' -%}
+    {%- set fate = 'new rows would go to the NULL partition' -%}
     {%- set needed = [] if settings.skip_not_matched else table.partitions -%}
     {%- if settings.strategy == 'insert_overwrite' and table.clustering -%}
-        {%- set fate = 'its values say which rows are replaced' -%}
+        {%- set fate = 'its values decide which rows are replaced' -%}
         {%- set needed = table.clustering -%}
     {%- endif -%}
     {%- for name in needed -%}
@@ -82,15 +82,15 @@
         {%- if dbt_delta._exact_path(columns, steps) is none
             and not held.get('default') and not held.get('is_generated') -%}
             {%- do dbt_delta._refuse(
-                "The model gives no column '" ~ name ~ "', by which " ~ table.name ~ ' is '
-                ~ ('clustered' if table.clustering else 'partitioned') ~ ': ' ~ fate
-                ~ '. Nothing was changed. Give the column, or rebuild with --full-refresh.'
+                "The model has no column '" ~ name ~ "', but " ~ table.name ~ ' is '
+                ~ ('clustered' if table.clustering else 'partitioned') ~ ' by it: ' ~ fate
+                ~ '. Nothing was changed. Add the column to the model, or rebuild with --full-refresh.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# The columns of a batch without those that only its conditions read. #}
+{# The columns of a batch, except those that only its conditions read. #}
 {% macro _without_control_columns(source_columns, settings) -%}
     {%- for name in settings.control_columns if dbt_delta._column(source_columns, name) is none -%}
         {%- do dbt_delta._refuse_missing('merge_control_columns', name, source_columns, 'the model') -%}
@@ -114,7 +114,7 @@ select
 from {{ batch.from }}
 {%- endmacro %}
 
-{# The columns of the target, without those that the batch lacks and Delta computes. #}
+{# The columns of the target, except those that Delta computes and the batch does not have. #}
 {% macro _filled_columns(batch) -%}
     {%- set columns = [] -%}
     {%- for column in batch.target_columns
@@ -124,7 +124,7 @@ from {{ batch.from }}
     {{- return(columns) -}}
 {%- endmacro %}
 
-{# A value for each of them, its DEFAULT or NULL for those that the batch lacks. #}
+{# A value for each of them; for a column that is not in the batch its DEFAULT, or NULL. #}
 {% macro _all_columns(batch, casts=false) -%}
     {%- set values = [] -%}
     {%- for column in dbt_delta._filled_columns(batch) -%}

@@ -5,7 +5,7 @@
     ) -}}
 {%- endmacro %}
 
-{# The alias by which conditions name the table. A condition that Delta reads as an option has none. #}
+{# The alias of the table in conditions. A condition that Delta reads as an option has no alias. #}
 {% macro _as_dest(settings) -%}
     {{- return('' if settings.strategy in ('replace_where', 'microbatch') else ' as ' ~ settings.target_alias) -}}
 {%- endmacro %}
@@ -15,7 +15,7 @@
 {%- endmacro %}
 
 {#
-    Refuses BETWEEN on a partition column in a replace_where: Delta ends in an internal error there (Invalid call
+    Refuses BETWEEN on a partition column in a replace_where: Delta fails on it with an internal error (Invalid call
     to nullable on unresolved object).
 #}
 {% macro _refuse_between(table, settings) -%}
@@ -25,8 +25,8 @@
     {%- for predicate in settings.predicates if 'between' in dbt_delta._tokens(predicate) | map('lower') -%}
         {%- for name in table.partitions if dbt_delta._mentions(predicate, [name]) -%}
             {%- do dbt_delta._refuse(
-                'incremental_predicates of ' ~ table.name ~ ' have BETWEEN beside the partition column ' ~ name
-                ~ ', and Delta fails on that: ' ~ predicate ~ '. Nothing was written. Write ' ~ name ~ ' >= .. and '
+                'incremental_predicates of ' ~ table.name ~ ' use BETWEEN on the partition column ' ~ name
+                    ~ ', which Delta cannot run: ' ~ predicate ~ '. Nothing was written. Write ' ~ name ~ ' >= .. and '
                 ~ name ~ ' <= .. instead.'
             ) -%}
         {%- endfor -%}

@@ -1,12 +1,12 @@
 {#
-    The SELECT of a batch that was not staged. Its source may change after the looks at the batch: a row that
-    they would have refused, or that the bounds of the keys would hide, makes the write fail.
+    The SELECT of a batch that was not staged. Its source may change after the batch was checked: the write fails at a
+    row that the checks would refuse, or that is outside of the bounds of the keys.
 #}
 {% macro get_unchanged_batch_sql(table, batch, settings) -%}
     {%- set guards = dbt_delta._guards(table, batch, settings) -%}
     {%- if not guards -%}{{- return('select * from ' ~ batch.from) -}}{%- endif -%}
     {%- set changed = dbt_delta._literal(
-        'The source of ' ~ table.name ~ ' changed while it was written; nothing was written. '
+        'The source of ' ~ table.name ~ ' changed during the write. Nothing was written. '
         ~ 'Run the model again, or set stage: table.'
     ) -%}
     {%- set values = [] -%}
@@ -21,10 +21,10 @@
     {{- return('select\n    ' ~ values | join(',\n    ') ~ '\nfrom ' ~ batch.from ~ ' as batch') -}}
 {%- endmacro %}
 
-{# What the looks found of every row, by the column that fails where it is not so: {name: [condition]}. #}
+{# What the checks found true for every row, by the column that fails otherwise: {name: [condition]}. #}
 {% macro _guards(table, batch, settings) -%}
     {%- set guards = {} -%}
-    {#- What a Python model gave is a table, and a strategy of the user's own was not looked at. -#}
+    {#- The result of a Python model is a table, and the batch of a user's own strategy was not checked. -#}
     {%- if model.language == 'python' or settings.strategy not in dbt_delta._strategies() -%}
         {{- return(guards) -}}
     {%- endif -%}

@@ -1,10 +1,10 @@
-{# A key as the table has it: a column, else the path of a field by which it is clustered. #}
+{# A key in the table: a column, or the path of a field that the table is clustered by. #}
 {% macro _key(table, key) -%}
     {%- set is_column = dbt_delta._column(table.columns, key) is not none -%}
     {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
 {%- endmacro %}
 
-{# A key, a column or the path of a field, of a row of the batch as the table stores it. #}
+{# The same key in a row of the batch, as the table stores it. #}
 {% macro _key_of_batch(table, batch, key, alias) -%}
     {%- set column = dbt_delta._column(batch.columns, key) -%}
     {{- return(
@@ -13,8 +13,8 @@
 {%- endmacro %}
 
 {#
-    A row of the table and one of the batch have one key; NULL is a key like any other. A key of another type
-    is compared as it is stored: as the wider of both, two keys of the table may be one, and Spark compares
+    A row of the table and a row of the batch have the same key; NULL is a key like any other. A key of another type
+    is compared as the table stores it: in the wider type, two keys of the table may be equal, and Spark compares
     structs by position.
 #}
 {% macro _same_keys(settings, columns) -%}

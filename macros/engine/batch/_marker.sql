@@ -1,10 +1,9 @@
 {#
-    Delta 4.4 takes a row without a partner for a matched one if the condition holds for NULLs in
-    its partner's place, which `NULL <=> NULL` does; with deletion vectors it then fails
-    ("did not match any merge clause") where no clause takes such a row. A marker in the source,
-    __dbt_matchable, makes the condition false there. Of a row of the batch with a NULL key it must
-    say whether the table has that key: 'nulls'; a row of the table without partner needs no
-    more than a constant: 'present'. None where no clause has a condition.
+    Delta 4.4 treats a row without a match as matched if the condition is true with NULLs for the other side, as in
+    `NULL <=> NULL`. With deletion vectors the MERGE then fails ("did not match any merge clause") if no clause takes
+    the row. The marker __dbt_matchable in the source makes the condition false there. 'nulls': the marker of a batch
+    row with a NULL key says whether the table has that key. 'present': a constant is enough for a table row without a
+    match. None if no clause has a condition.
 #}
 {% macro _marker(table, batch, settings) -%}
     {%- if not dbt_delta._has_property(table.properties, 'delta.enableDeletionVectors', true) -%}
@@ -15,7 +14,7 @@
     {{- return('present' if settings.strategy == 'merge' and settings.by_source_condition else none) -}}
 {%- endmacro %}
 
-{# What a batch is read from, with the marker. #}
+{# The batch for FROM, with the marker. #}
 {% macro _marked(table, batch, from, keys, marker) -%}
     {%- if not marker or not keys -%}{{- return(from) -}}{%- endif -%}
     {%- set names, is_null, same, has = [], [], [], [] -%}

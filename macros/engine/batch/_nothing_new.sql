@@ -1,4 +1,4 @@
-{# Whether nothing is left to ask of an empty batch: its columns cannot change the table. #}
+{# Whether an empty batch needs no further look: its columns cannot change the table. #}
 {% macro _is_settled(batch, settings) -%}
     {{- return(
         dbt_delta._is_empty(batch, settings)
@@ -14,7 +14,7 @@
     ) -}}
 {%- endmacro %}
 
-{# Whether a merge has a clause: without one, as when nothing is left to update, Spark refuses it. #}
+{# Whether a merge has a clause. Spark refuses a MERGE without one, as when no column is left to update. #}
 {% macro _has_clause(batch, settings) -%}
     {%- if settings.strategy != 'merge' or not settings.skip_not_matched or settings.by_source_action
         or settings.delete_condition -%}
@@ -28,8 +28,8 @@
 {%- endmacro %}
 
 {#
-    Conditions for the rows that the write replaces; a row meets at most one of them. None where it replaces
-    none, or does not write all of the batch.
+    Conditions for the rows that the write replaces; a row meets at most one of them. None if it replaces no rows, or
+    does not write the whole batch.
 #}
 {% macro _replaced(table, batch, settings) -%}
     {%- set dest = settings.target_alias -%}
@@ -46,7 +46,7 @@
     {%- elif settings.strategy == 'insert_overwrite' and table.clustering -%}
         {{- return([dbt_delta._is_in_batch(table, batch, table.clustering, dest)]) -}}
     {%- elif settings.strategy == 'insert_overwrite' and table.partitions -%}
-        {#- IN skips partitions, and finds none of NULL: these are few. -#}
+        {#- IN skips partitions but never finds the NULL partitions, which are few. -#}
         {%- set partitions, is_null = dbt_delta._quoted_list(table.partitions), [] -%}
         {%- for name in table.partitions -%}
             {%- do is_null.append(dest ~ '.' ~ dbt_delta._quoted(name) ~ ' is null') -%}
@@ -76,7 +76,7 @@
     {{- return('exists (select 1 from ' ~ batch.from ~ ' as __dbt_new where ' ~ same | join(' and ') ~ ')') -}}
 {%- endmacro %}
 
-{# A row if the batch and the rows that it would replace are not the same, counting duplicates. #}
+{# One row if the batch and the rows that it would replace differ, counting duplicates. #}
 {% macro get_first_difference_sql(table, batch, replaced=['true'], alias='') -%}
 {%- set compared, names = [], [] -%}
 {%- for column in dbt_delta._filled_columns(batch) -%}

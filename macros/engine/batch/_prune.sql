@@ -1,6 +1,6 @@
 {#
-    Key columns of the table by which files can be skipped. Their values are in the statement, and so in dbt's
-    log: those that must not be shown are left out unless they are asked for.
+    Key columns of the table by which files can be skipped. Their values appear in the statement and so in dbt's log:
+    masked columns are used only if merge_prune names them.
 #}
 {% macro _bounded_keys(table, settings) -%}
     {%- set bounded = [] -%}
@@ -21,15 +21,15 @@
 {%- endmacro %}
 
 {#
-    Whether both sides of a column's type are known to order alike in Spark and in Delta's
-    statistics. Floating point and collated text do not.
+    Whether Spark and Delta's statistics order the values of this type in the same way. They do not for floating-point
+    numbers and collated text.
 #}
 {% macro _is_bounded(column) -%}
     {%- set ordered = '(tinyint|smallint|int|bigint|date|timestamp|timestamp_ntz|string|decimal\\(.*)$' -%}
     {{- return(modules.re.match(ordered, column.type) is not none) -}}
 {%- endmacro %}
 
-{# A column of the target, and by what name the batch has it. #}
+{# A column of the target, and its name in the batch. #}
 {% macro _bounded_key(table, column, name) -%}
     {{- return({
         'name': column.name,
@@ -39,7 +39,7 @@
     }) -}}
 {%- endmacro %}
 
-{# What a check selects of the bounded keys: low_N, high_N, nulls_N, values_N. #}
+{# What a check selects for the bounded keys: low_N, high_N, nulls_N, values_N. #}
 {% macro _bound_values(bounded) -%}
     {%- for key in bounded %},
     cast(min({{ key.expression }}) as string) as low_{{ loop.index0 }},
@@ -50,7 +50,7 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# What the check found about the bounded keys, as SQL literals; none for types that differ. #}
+{# The bounds that the check found, as SQL literals; none for types that differ. #}
 {% macro _found_bounds(bounded, found, source_columns) -%}
     {%- set bounds = [] -%}
     {%- set whole = ['tinyint', 'smallint', 'int', 'bigint'] -%}
@@ -58,7 +58,7 @@
         {%- set source = dbt_delta._column(source_columns, key.name) -%}
         {%- set n = loop.index0 | string -%}
         {%- set texts = (found['values_' ~ n] or '') ~ (found['low_' ~ n] or '') ~ (found['high_' ~ n] or '') -%}
-        {#- Invalid UTF-8 arrives as that character and is not a bound any more. -#}
+        {#- Invalid UTF-8 arrives as this character, which is not a bound. -#}
         {%- if (source.type == key.type or (source.type in whole and key.type in whole)) and '\ufffd' not in texts -%}
             {%- set values = fromjson(found['values_' ~ n] or '[]', []) -%}
             {%- set literals = [] -%}

@@ -1,4 +1,4 @@
-{# Of several rows with one key the first in the given order. #}
+{# For each key, only the first row in the given order. #}
 {% macro get_latest_sql(sql, unique_key, order_by) -%}
 select * except (__dbt_rank)
 from (
@@ -15,7 +15,7 @@ from (
 where __dbt_rank = 1
 {%- endmacro %}
 
-{# The rows of a first build, of a batch that deletes too: those that a merge would insert. #}
+{# The rows of a first build with a delete condition: those that a merge would insert. #}
 {% macro get_inserted_sql(sql, settings) -%}
 select {{ 'batch.* except (' ~ dbt_delta._quoted_list(settings.control_columns) ~ ')' if settings.control_columns else '*' }}
 from (

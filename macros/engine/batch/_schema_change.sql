@@ -1,6 +1,6 @@
 {#
-    The changes that on_schema_change makes of a difference between the model's columns and the
-    table's, or a refusal before any of them; get_alter_columns_sql gives their statements.
+    The changes of the table's columns that on_schema_change asks for, or an error before the first of them;
+    get_alter_columns_sql returns their statements.
 #}
 {% macro _schema_changes(source_columns, table, settings, layout) -%}
     {%- set mode = settings.on_schema_change -%}
@@ -23,7 +23,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_impossible(wanted, table, layout) -%}
-    {#- A column that is dropped after the write gets no value by it. Unless Spark says so, it may need one. -#}
+    {#- The write gives no value to a column that is dropped after it. The column may be NOT NULL. -#}
     {%- for change in wanted | list if change.kind == 'drop' and change.path | length == 1
         and not dbt_delta._column(table.columns, change.path[0]).get('nullable', false) -%}
         {%- do wanted.append({'kind': 'release', 'path': change.path}) -%}
@@ -44,7 +44,7 @@
     {{- return(texts | join(', ')) -}}
 {%- endmacro %}
 
-{# What Delta would refuse after other changes were made, all of it, each with the property that allows it. #}
+{# Refuses all changes that Delta would refuse after others were made, each with the property that allows it. #}
 {% macro _refuse_impossible(changes, table, layout) -%}
     {%- set mapped = dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'name')
         or dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'id') -%}
@@ -62,25 +62,25 @@
                 ~ 'keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, table, layout) -%}
             {%- set problem = 'CHECK constraint '
-                ~ dbt_delta._constraints_on(change.path, table, layout) | join(', ') ~ ' needs it' -%}
-            {%- set way_out = 'Remove the constraint, or keep the column.' -%}
+                ~ dbt_delta._constraints_on(change.path, table, layout) | join(', ') ~ ' uses it' -%}
+                    {%- set way_out = 'Remove the constraint, or keep the column.' -%}
         {%- elif change.kind == 'drop' and dbt_delta._generated_from(change.path, table) -%}
-            {%- set problem = 'generated column ' ~ dbt_delta._generated_from(change.path, table) | join(', ') ~ ' needs it' -%}
+            {%- set problem = 'column ' ~ dbt_delta._generated_from(change.path, table) | join(', ') ~ ' is computed from it' -%}
             {%- set way_out = 'Drop the generated column, or keep this one.' -%}
         {%- elif feature is not none -%}
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
             {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
                 ~ 'cast the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'add' and not mapped and modules.re.search('[ ,;{}()\\n\\t=]', change.path[-1]) -%}
-            {%- set problem = 'Delta takes a name with a blank or one of ,;{}()= only with column mapping' -%}
+            {%- set problem = 'Delta allows a blank or one of ,;{}()= in a name only with column mapping' -%}
             {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, or rename the column." -%}
         {%- elif change.kind == 'add' and change.path | length == 1 and change.path[0] | lower in feed_names
             and dbt_delta._will_have(table, layout, 'delta.enableChangeDataFeed', true) -%}
-            {%- set problem, way_out = 'it is a name of the change feed', 'Rename the column.' -%}
+            {%- set problem, way_out = 'the change feed has a column with this name', 'Rename the column.' -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
             {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
         {%- elif change.kind == 'retype' and not dbt_delta._widens(change.was, change.type) -%}
-            {%- set problem = 'Delta widens numbers and dates, nothing else' -%}
+            {%- set problem = 'Delta can widen only numbers and dates' -%}
             {%- set way_out = 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'retype' and not widening -%}
             {%- set problem = 'Delta changes types only with type widening' -%}
@@ -97,7 +97,7 @@
     {%- if texts -%}{%- do dbt_delta._refuse(texts | join('\n')) -%}{%- endif -%}
 {%- endmacro %}
 
-{# The table feature that a type needs and that the table will not have; Delta switches none on. #}
+{# The table feature that a type needs and the table will not have; Delta does not switch it on by itself. #}
 {% macro _missing_feature(type, table, layout) -%}
     {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
         if modules.re.search('\\b' ~ name ~ '\\b', modules.re.sub('`(?:[^`]|``)*`', '', type))
@@ -107,14 +107,14 @@
     {{- return(none) -}}
 {%- endmacro %}
 
-{# Whether a column is one of some paths, or a struct that one leads into. #}
+{# Whether a column is one of these paths, or a struct that contains one of them. #}
 {% macro _holds_any(column, paths) -%}
     {%- set start = column | join('.') | lower ~ '.' -%}
     {%- for path in paths if (path | lower ~ '.').startswith(start) -%}{{- return(true) -}}{%- endfor -%}
     {{- return(false) -}}
 {%- endmacro %}
 
-{# The names of constraints that the table will have and that name a column, or may: Spark redacts some. #}
+{# The names of the table's future constraints that use a column, or may use it: Spark redacts some. #}
 {% macro _constraints_on(path, table, layout) -%}
     {%- set checks = dict(layout.checks) -%}
     {%- for name in dbt_delta._constraint_names(table.properties)
@@ -129,7 +129,7 @@
     {{- return(names) -}}
 {%- endmacro %}
 
-{# The names of columns that Delta computes from a column, where the session tells. #}
+{# The names of columns that Delta computes from a column, if the session knows them. #}
 {% macro _generated_from(path, table) -%}
     {%- set names = [] -%}
     {%- for column in table.columns
@@ -147,8 +147,8 @@
 {%- endmacro %}
 
 {#
-    The table's columns when the batch is written, as {name, type}, without reading the catalog again. Columns
-    that are to be dropped are left out; fields of a struct that are to be dropped are still there.
+    The table's columns at the time of the write, as {name, type}, without another look at the catalog. Columns that
+    will be dropped are left out; fields of a struct that will be dropped are still there.
 #}
 {% macro _columns_after(source_columns, target_columns, mode, is_struct=false) -%}
     {%- if mode in ('ignore', 'fail') -%}{{- return(target_columns) -}}{%- endif -%}

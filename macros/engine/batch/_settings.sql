@@ -1,7 +1,7 @@
 {# The model's incremental configuration, read once and checked before anything runs. #}
 {% macro _incremental_settings() -%}
-    {#- dbt documents a list, which limits the rows that are deleted; a text is dbt-databricks' form,
-        which limits the batch as well. Only delete+insert tells them apart. -#}
+    {#- A list, as dbt documents it, limits the rows that are deleted. A text, as in dbt-databricks, also limits the
+        batch. The difference matters only for delete+insert. -#}
     {%- set given, predicates = config.get('predicates') or config.get('incremental_predicates') or [], [] -%}
     {%- for predicate in ([given] if given is string else given) -%}
         {%- do predicates.append(dbt_delta._condition(predicate)) -%}
@@ -44,7 +44,7 @@
     {{- return(dbt_delta._inner_sql(given | string).strip() if given is not none else none) -}}
 {%- endmacro %}
 
-{# Which rows without a match are inserted: what deletes a row that is not there inserts none. #}
+{# Which rows without a match are inserted. A row that means a delete is never inserted. #}
 {% macro _insert_condition(given, settings) -%}
     {%- set deletes = settings.delete_condition -%}
     {%- if not deletes or dbt_delta._mentions(deletes, [settings.target_alias]) -%}{{- return(given) -}}{%- endif -%}
@@ -60,8 +60,8 @@
     {%- set custom = 'get_incremental_' ~ (settings.strategy | replace('+', '_')) ~ '_sql' -%}
     {%- if settings.strategy not in strategies and context.get(custom) is none -%}
         {%- do dbt_delta._refuse(
-            "incremental_strategy is '" ~ settings.strategy ~ "'. It is one of "
-            ~ strategies | join(', ') ~ ', or one of your own with a macro ' ~ custom ~ '(arg_dict).'
+            "incremental_strategy is '" ~ settings.strategy ~ "'. Use one of "
+            ~ strategies | join(', ') ~ ', or write your own strategy as a macro ' ~ custom ~ '(arg_dict).'
         ) -%}
     {%- endif -%}
     {%- for name, values in {
@@ -69,23 +69,21 @@
         'duplicate_keys': ['error', 'latest'],
         'null_keys': ['match', 'error'],
         'stage': ['auto', 'view', 'table'],
-    }.items() if settings[name] is not none and settings[name] not in values -%}
-        {%- do dbt_delta._refuse(
-            name ~ " is '" ~ settings[name] ~ "'. It is one of " ~ values | join(', ') ~ '.'
-        ) -%}
+    }.items() if settings[name] is not none -%}
+        {%- do dbt_delta._check_choice(name, settings[name], values) -%}
     {%- endfor -%}
     {%- do dbt_delta._validate_keys(settings) -%}
     {%- if settings.strategy == 'merge' -%}
         {%- do dbt_delta._validate_merge(settings, inserted) -%}
     {%- elif settings.delete_condition or settings.control_columns -%}
         {%- do dbt_delta._refuse(
-            'matched_delete_condition and merge_control_columns are for incremental_strategy merge. It is '
+            'matched_delete_condition and merge_control_columns need incremental_strategy merge, but it is '
             ~ settings.strategy ~ '.'
         ) -%}
     {%- endif -%}
     {%- if settings.strategy == 'microbatch' and not config.get('event_time') -%}
         {%- do dbt_delta._refuse(
-            'incremental_strategy microbatch needs event_time: the column by which a batch is replaced.'
+            'incremental_strategy microbatch needs event_time, the column that decides which rows a batch replaces.'
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._validate_platform() -%}
@@ -94,22 +92,22 @@
 {% macro _validate_keys(settings) -%}
     {%- if settings.strategy == 'delete+insert' and not settings.unique_key -%}
         {%- do dbt_delta._refuse(
-            'incremental_strategy delete+insert needs unique_key: the rows of the keys in the batch '
-            ~ 'are replaced. Without a key, use append or replace_where.'
+            'incremental_strategy delete+insert needs unique_key: it replaces the rows that have a key of the batch. '
+            ~ 'Without a key, use append or replace_where.'
         ) -%}
     {%- elif settings.duplicate_keys == 'latest' and not settings.duplicate_keys_order_by -%}
         {%- do dbt_delta._refuse(
-            "duplicate_keys 'latest' needs duplicate_keys_order_by: of the rows with one key the "
-            ~ "first in that order is kept, such as 'updated_at desc'."
+            "duplicate_keys 'latest' needs duplicate_keys_order_by, such as 'updated_at desc': "
+            ~ 'it keeps the first row of each key in that order.'
         ) -%}
     {%- elif (settings.duplicate_keys or settings.null_keys == 'error') and not settings.unique_key -%}
-        {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key; it is not set.') -%}
+        {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key, which is not set.') -%}
     {%- endif -%}
     {%- set keys = settings.unique_key | map('lower') | list -%}
     {%- for column in ([] if settings.prune is string else settings.prune) if column | lower not in keys -%}
         {%- do dbt_delta._refuse(
             "merge_prune names '" ~ column ~ "', which is not in unique_key " ~ settings.unique_key
-            ~ ': a row whose ' ~ column ~ ' changed would no longer be found. Name key columns, auto or off.'
+            ~ ': the merge would not find a row whose ' ~ column ~ ' changed. Use key columns, auto or off.'
         ) -%}
     {%- endfor -%}
 {%- endmacro %}
@@ -117,10 +115,10 @@
 {% macro _validate_merge(settings, inserted) -%}
     {%- set action = settings.by_source_action -%}
     {%- if settings.delete_condition and not settings.unique_key -%}
-        {%- do dbt_delta._refuse('matched_delete_condition needs unique_key: by it the rows to delete are found.') -%}
+        {%- do dbt_delta._refuse('matched_delete_condition needs unique_key, which finds the rows to delete.') -%}
     {%- elif action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
         {%- do dbt_delta._refuse(
-            "not_matched_by_source_action is '" ~ action ~ "'. It is 'delete' or 'update set <column> = <value>'."
+            "not_matched_by_source_action is '" ~ action ~ "'. Use 'delete' or 'update set <column> = <value>'."
         ) -%}
     {%- elif settings.by_source_condition is not none and action is none -%}
         {%- do dbt_delta._refuse(
@@ -134,8 +132,8 @@
     {%- elif settings.delete_condition and not inserted and not settings.skip_not_matched
         and dbt_delta._mentions(settings.delete_condition, [settings.target_alias]) -%}
         {%- do dbt_delta._refuse(
-            'matched_delete_condition names ' ~ settings.target_alias ~ ', so that it does not say which rows without '
-            ~ 'a match are to be inserted. Say it in not_matched_condition, or set skip_not_matched_step.'
+            'matched_delete_condition reads ' ~ settings.target_alias ~ ', so it cannot decide which rows without a '
+            ~ 'match to insert. Set not_matched_condition, or skip_not_matched_step.'
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# Whether the SELECT is read more than once: by the check before the write, and by MERGE two or three times. #}
+{# Whether the SELECT is read more than once: the check before the write reads it, and MERGE two or three times. #}
 {% macro _reads_batch_twice(table, settings) -%}
     {{- return(
         dbt_delta._checks_batch(settings)
@@ -8,7 +8,7 @@
 {%- endmacro %}
 
 {% macro _is_staged(table, sql, settings) -%}
-    {#- What a Python model gave is a table already. -#}
+    {#- The result of a Python model is already a table. -#}
     {%- if model.language == 'python' -%}{{- return(false) -}}{%- endif -%}
     {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}
     {{- return(
@@ -17,9 +17,9 @@
 {%- endmacro %}
 
 {#
-    Whether a SELECT does more than scan, filter and project: then one evaluation costs more than
-    writing its result down. Looks through the views that the model reads. What gives another
-    result each time is expensive as well: all steps must see one batch.
+    Whether a SELECT does more than scan, filter and project: evaluating it again then costs more than storing its
+    result. Looks into the views that the model reads. A SELECT that returns another result each time counts as
+    expensive, too: all steps must see the same batch.
 #}
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
@@ -38,7 +38,7 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{#- Column mapping lets the names of columns hold blanks and the like. -#}
+{#- With column mapping, names of columns may contain blanks and other such characters. -#}
 {% macro get_create_staging_sql(name, sql) -%}
 create or replace table {{ name }}
 using delta

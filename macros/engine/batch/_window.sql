@@ -6,7 +6,7 @@
     {%- set end = model.config.get('__dbt_internal_microbatch_event_time_end') -%}
     {%- set sample = dbt_delta._sample() -%}
     {%- if sample and start and end -%}
-        {#- dbt gives the rows of the sample, so that only these are replaced. -#}
+        {#- dbt reads only the rows of the sample, so only these are replaced. -#}
         {%- set start, end = [start, sample.start] | max, [end, sample.end] | min -%}
     {%- endif -%}
     {%- set conditions = [] -%}
@@ -39,9 +39,9 @@
 {%- endmacro %}
 
 {#
-    Refuses to build the table of a batch that is not the first one. `dbt retry` of a full refresh runs the
-    batches that failed, and the first of these as a full refresh: the rows of those that succeeded would be
-    gone. So would they where dbt believes in a table that a hook has dropped.
+    Refuses to build the table from a batch that is not the first one. `dbt retry` of a full refresh runs the batches
+    that failed, and the first of these as a full refresh: the rows of the batches that succeeded would be gone. The
+    same would happen if a hook has dropped the table and dbt does not know it.
 #}
 {% macro _check_first_batch() -%}
     {%- set start = model.config.get('__dbt_internal_microbatch_event_time_start') -%}
@@ -54,11 +54,11 @@
     {%- set first = modules.datetime.datetime.fromisoformat(begin | string).strftime(pattern) -%}
     {%- if start.strftime(pattern) > first -%}
         {%- do dbt_delta._refuse(
-            'The batch of ' ~ start.strftime(pattern) ~ ' would be the first one of a new ' ~ dbt_delta._named(this)
-            ~ ', which begins at ' ~ first ~ ': rows of the batches before it would be missing. Nothing was changed. '
-            ~ 'After dbt retry of a --full-refresh, run what failed without it: dbt run --select ' ~ model.name
+            'The batch of ' ~ start.strftime(pattern) ~ ' would build a new ' ~ dbt_delta._named(this)
+            ~ ', which begins at ' ~ first ~ ': the rows of earlier batches would be missing. Nothing was changed. '
+            ~ 'After dbt retry of a --full-refresh, run the failed batches without it: dbt run --select ' ~ model.name
             ~ " --event-time-start '" ~ start.strftime(pattern) ~ "' --event-time-end '" ~ end.strftime(pattern)
-            ~ "'. Else run the model again."
+            ~ "'. Otherwise run the model again."
         ) -%}
     {%- endif -%}
 {%- endmacro %}

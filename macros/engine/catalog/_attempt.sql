@@ -1,6 +1,6 @@
 {#
-    Runs a statement: {problem, rows}, the error in one line or an empty text. Without the plugin a SQL
-    script catches the error, and of its words has only whether a path is missing; errors of Java it does not catch.
+    Runs a statement: {problem, rows}. `problem` is the error in one line, or an empty text. Without the plugin a SQL
+    script catches the error: it knows only whether a path is missing, and does not catch errors of Java.
 #}
 {% macro _attempt(sql) -%}
     {%- if adapter.dbt_delta_attempt is defined -%}
@@ -21,7 +21,7 @@ begin
     end;
     declare exit handler for sqlexception
     begin
-        select 'Spark refused it; its log says why' as dbt_delta_problem;
+        select 'Spark failed; see its log' as dbt_delta_problem;
     end;
     execute immediate {{ dbt_delta._literal(sql) }};
 end

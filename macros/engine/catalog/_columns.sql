@@ -1,6 +1,6 @@
 {#
-    The columns that a SELECT gives, as {name, type}; plans it only. Expressions are planned with it, so
-    that what they name is found, or Spark says what is not.
+    The columns of a SELECT, as {name, type}; Spark only plans it. Expressions are planned with it, so Spark reports
+    the names in them that do not exist.
 #}
 {% macro _columns_of(sql, expressions={}) -%}
     {%- set planned = dbt_delta.get_planned_sql(sql, expressions) -%}
@@ -30,8 +30,8 @@ from (
 {%- endmacro %}
 
 {#
-    Drops a temporary view, by its quoted name, that was needed for one statement. With the plugin it goes with its
-    connection, which has a session of its own; without, all runs of a process share one.
+    Drops a temporary view, by its quoted name, that was needed for one statement. With the plugin the view ends with
+    its connection, which has its own session. Without it all runs of a process share one session.
 #}
 {% macro _drop_temporary_view(view) -%}
     {%- if adapter.dbt_delta_attempt is not defined -%}{%- do run_query('drop view if exists ' ~ view) -%}{%- endif -%}

@@ -1,8 +1,8 @@
 {#
-    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics} and what
-    its tag says, all none or empty where dbt did not make it: {node, run, project, started}, `undo_of`
-    the run that an undo took back, with `undo_cascade` and the properties that it `kept`,
-    and `replaced`, what else stood there when the table was created.
+    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics}, and what the tag
+    says, which is none or empty if dbt did not make the commit: {node, run, project, started}; of an undo also
+    `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
+    of relation that the table replaced when it was created.
 #}
 {% macro _commits(relation, limit=none) -%}
     {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
@@ -30,7 +30,7 @@
     }, **dbt_delta._tag(row['userMetadata']))) -}}
 {%- endmacro %}
 
-{# What of a commit's metadata is ours: nothing where the run's id is no text, as others write there, too. #}
+{# Our part of a commit's metadata. Others write there, too: it is not ours if the run's id is not a text. #}
 {% macro _tag(text) -%}
     {%- set found = fromjson(text or '{}', {}) -%}
     {%- set found = found if found is mapping else {} -%}

@@ -1,6 +1,6 @@
 {#
-    Two texts for FROM as they are compared, see _compared. Rows are looked for by `rows`, as _diff_way has it, where
-    that serves for these columns.
+    Two texts for FROM as they are compared, see _compared. `rows`, as _diff_way returns it, says where to look for
+    rows that differ; it is used if these columns allow it.
 #}
 {% macro _comparison(before, after, unique_key, exclude_columns, tolerance, rows={'kind': 'all'}) -%}
     {%- set before_columns = dbt_delta._columns_of('select * from ' ~ before) -%}
@@ -13,7 +13,7 @@
     {{- return(dict(compared, rows=rows if usable else {'kind': 'all'})) -}}
 {%- endmacro %}
 
-{# A change feed has the columns of the newest schema; it serves if they hold those of both sides. #}
+{# A change feed has the columns of the newest schema; it can be used if these include those of both sides. #}
 {% macro _has_columns(text, columns) -%}
     {%- set found = dbt_delta._columns_of(text) -%}
     {%- for column in columns -%}
@@ -24,8 +24,8 @@
 {%- endmacro %}
 
 {#
-    Two versions of a table as the sides of a comparison: {before, after, rows, from_version,
-    to_version}, rows being how those that differ are found; see _comparison.
+    Two versions of a table as the sides of a comparison: {before, after, rows, from_version, to_version}. `rows` says
+    how rows that differ are found; see _comparison.
 #}
 {% macro _version_sides(relation, from_version, to_version, macro) -%}
     {%- set commits = dbt_delta._commits(relation) -%}
@@ -54,8 +54,8 @@
 {%- endmacro %}
 
 {#
-    Two versions as changes compares them: each column of the later one with what it was, under its former
-    name, or with NULL where it was not there. Rows of files that no commit touched are the same so.
+    Two versions as `changes` compares them: each column of the later one with its former self, under its former name,
+    or with NULL if it did not exist. So the rows of files that no commit touched are equal.
 #}
 {% macro _changes_comparison(relation, from, to) -%}
     {%- set commits = dbt_delta._commits(relation) -%}

@@ -1,8 +1,8 @@
 {#
-    Names and kinds of a schema's relations in two statements that look no table up: dbt-spark's
-    `show table extended` reads every one of them, and fails when one is dropped meanwhile, after
-    which dbt believes that the schema is empty. Whether a table is a Delta table is asked when it
-    is built. Folders that are no relation of the catalog are kept in mind with what killed runs left.
+    Names and kinds of a schema's relations in two statements that open no table. dbt-spark's `show table extended`
+    opens every table and fails if one is dropped meanwhile; dbt then believes that the schema is empty. Whether a
+    table is a Delta table is asked when it is built. Folders that belong to no relation, and the leftovers of killed
+    runs, are remembered.
 #}
 {% macro spark__list_relations_without_caching(schema_relation) -%}
     {%- set schema = dbt_delta._quoted(schema_relation.schema) -%}
@@ -33,7 +33,7 @@
     {{- return(relations) -}}
 {%- endmacro %}
 
-{# dbt-spark writes the relation as in a FROM, which --empty makes a subquery. #}
+{# dbt-spark renders the relation as in FROM, where --empty makes it a subquery. #}
 {% macro spark__get_columns_in_relation_raw(relation) -%}
     {{- return(run_query('describe extended ' ~ relation.render())) -}}
 {%- endmacro %}

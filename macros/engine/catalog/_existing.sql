@@ -1,10 +1,9 @@
 {#
-    What the catalog holds under a relation's name, or none: {type: table or view, provider,
-    columns: [{name, type, comment}, and in a session nullable, default and generation (SQL or none) and is_generated],
-    partitions, clustering, comment, location, owner, properties
-    (a dictionary; a value is none where Spark does not tell it), text (of a view)}. The catalog is asked
-    where dbt's listing has not the relation, as that may have failed or be old, and where hooks have run
-    since. What dbt believes is brought up to date.
+    What the catalog holds under a relation's name, or none: {type: table or view, provider, columns: [{name, type,
+    comment}, and in a session nullable, default and generation (SQL or none) and is_generated], partitions,
+    clustering, comment, location, owner, properties (a dictionary; a value is none if Spark does not show it), text
+    (of a view)}. The catalog is asked if dbt's listing does not have the relation, because the listing may have
+    failed or be old, and if hooks have run since. dbt's cache is updated.
 #}
 {% macro _existing(relation) -%}
     {%- set cached = adapter.get_relation(none, relation.schema, relation.identifier) -%}
@@ -27,7 +26,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Of the embedded session's own objects; a server has none to ask, and prints. #}
+{# From the objects of the embedded session; a server has none and only prints. #}
 {% macro _describe(relation) -%}
     {%- set found = none -%}
     {%- if adapter.dbt_delta_relation is defined -%}

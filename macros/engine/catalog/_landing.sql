@@ -1,6 +1,6 @@
 {#-
-    Paths of the files in a folder that the ledger does not hold. Reads names, not contents. Spark would take folders
-    such as day=1 below for partitions, and then leave out the files beside them: it is told to list all.
+    Paths of the files in a folder that are not in the ledger. Reads names, not contents. Spark would treat folders
+    such as day=1 below as partitions and leave out the files beside them, so it is told to list all.
 -#}
 {% macro _unseen_files(path, folder, ledger) -%}
     {%- set listing -%}

@@ -1,7 +1,7 @@
 {#
-    What the catalog has in schemas: {schema, name, type, provider, location} and of a view `text`, the schema by
-    which it reads names without one as `namespace`, and `zone`, the time zone that it keeps. A text is none where
-    it cannot be told, a zone where nothing is known of it. The session's objects tell all at once.
+    What the catalog has in schemas: {schema, name, type, provider, location}; of a view also `text`, `namespace`, the
+    schema of names without one, and `zone`, the time zone that it keeps. `text` and `zone` are none if they are not
+    known. The session's objects know everything at once.
 #}
 {% macro _listing(schemas) -%}
     {%- set found = none -%}
@@ -11,7 +11,7 @@
     {{- return(dbt_delta._listing_by_sql(schemas) if found is none else found) -}}
 {%- endmacro %}
 
-{# A server prints; where that can be read in two ways, it is asked for the one relation. #}
+{# A server prints; if the answer is ambiguous, it is asked for that one relation. #}
 {% macro _listing_by_sql(schemas) -%}
     {%- set found = [] -%}
     {%- for schema in schemas -%}
@@ -27,7 +27,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# A listing fails if a table is dropped meanwhile: then it is made again. #}
+{# A listing fails if a table is dropped meanwhile. Then it is repeated. #}
 {% macro _extended_tables(schema) -%}
     {%- set listing = 'show table extended in ' ~ dbt_delta._quoted(schema) ~ " like '*'" -%}
     {%- for number in range(3) -%}
@@ -37,7 +37,7 @@
     {{- return(run_query(listing).rows) -}}
 {%- endmacro %}
 
-{# {type, provider, location} from the lines `Name: value`. A comment may have such lines, too. #}
+{# {type, provider, location} from the lines `Name: value`. A comment may contain such lines, too. #}
 {% macro _printed_entry(relation, information) -%}
     {%- set about = {} -%}
     {%- for name in ('Type', 'Provider', 'Location') -%}
@@ -54,7 +54,7 @@
     }) -}}
 {%- endmacro %}
 
-{# A view's text as JSON has it; not asked for where what is printed, which holds it, names no old version. #}
+{# A view's text from JSON; not asked for if the printed text, which contains it, reads no old version. #}
 {% macro _view_by_sql(relation, information) -%}
     {%- if not dbt_delta._may_travel(information) -%}
         {{- return({'text': '', 'namespace': none, 'zone': none}) -}}

@@ -1,19 +1,65 @@
 {#
-    Tables as _catalog_tables gives them, each with its `state`, as _state has it, or none where its log cannot be
-    read: of all in three statements or four. No data file is opened, no table loaded.
+    Tables as _catalog_tables returns them, each with its `state`, as _state returns it, or none if its log cannot be
+    read. Three or four statements read all of them; no data file is opened and no table is loaded.
 #}
 {% macro _read_states(tables) -%}
-    {%- set found, rows = dbt_delta._readable_logs(tables), [] -%}
-    {%- if found.logs -%}
-        {%- set sql = dbt_delta._states_sql(found.logs, dbt_delta._checkpoints(found.logs)) -%}
-        {%- set rows = run_query(sql).rows -%}
-    {%- endif -%}
-    {{- return(dbt_delta._tables_of_rows(tables, rows, found.problems if found.logs else {})) -}}
+    {%- set found = dbt_delta._read_logs(tables, 'states') -%}
+    {%- set problems = dict(found.problems) -%}
+    {%- for table in tables -%}
+        {%- set fault = dbt_delta._log_fault(table, found.rows) -%}
+        {#- A writer may leave out what names a version: then Delta decides. -#}
+        {%- if fault.text and (fault.is_certain
+            or dbt_delta._attempt('select 1 from ' ~ dbt_delta._named(table.relation) ~ ' limit 0').problem) -%}
+            {%- do problems.update({table.id: fault.text}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._tables_of_rows(tables, found.rows, problems)) -}}
 {%- endmacro %}
 
 {#
-    The logs of tables, as _log has them, and why others cannot be read, by the table's id: {logs, problems}.
-    Spark reads no path of which nothing is there, so they are tried first.
+    What the logs of tables say, in one statement: {rows, problems}. `problems` are the reasons, by the table's id,
+    why a log cannot be read. If the statement fails, the tables are halved to find those that make it fail; the
+    others are then read together, because clones and their sources need one another.
+#}
+{% macro _read_logs(tables, kind) -%}
+    {%- set found, problems, left = dbt_delta._readable_logs(tables), {}, [] -%}
+    {%- do problems.update(found.problems) -%}
+    {%- set told = dbt_delta._log_rows(found.logs, kind) -%}
+    {%- if told.problem -%}
+        {%- set readable = found.logs | map(attribute='tables') | sum(start=[]) -%}
+        {%- do problems.update(dbt_delta._broken_logs(readable, kind, told.problem)) -%}
+        {%- for table in readable if table.id not in problems -%}{%- do left.append(table) -%}{%- endfor -%}
+        {%- set told = dbt_delta._log_rows(dbt_delta._readable_logs(left).logs, kind) -%}
+        {%- for table in left if told.problem -%}{%- do problems.update({table.id: told.problem}) -%}{%- endfor -%}
+    {%- endif -%}
+    {{- return({'rows': told.rows, 'problems': problems}) -}}
+{%- endmacro %}
+
+{# The reasons why tables cannot be read, by id: of tables that cannot be read together. #}
+{% macro _broken_logs(tables, kind, problem) -%}
+    {%- set half, broken = tables | length // 2, {} -%}
+    {%- if not half -%}{{- return({tables[0].id: problem}) -}}{%- endif -%}
+    {%- for part in (tables[:half], tables[half:]) -%}
+        {%- set problem = dbt_delta._log_rows(dbt_delta._readable_logs(part).logs, kind).problem -%}
+        {%- if problem -%}{%- do broken.update(dbt_delta._broken_logs(part, kind, problem)) -%}{%- endif -%}
+    {%- endfor -%}
+    {{- return(broken) -}}
+{%- endmacro %}
+
+{# What logs say, {rows, problem}; `kind` is states or tagged. #}
+{% macro _log_rows(logs, kind) -%}
+    {%- if not logs -%}{{- return({'rows': [], 'problem': ''}) -}}{%- endif -%}
+    {%- if kind == 'tagged' -%}{{- return(dbt_delta._attempt(dbt_delta._tagged_sql(logs))) -}}{%- endif -%}
+    {%- set checkpoints = dbt_delta._checkpoints(logs) -%}
+    {%- for source in checkpoints if source.problem -%}
+        {{- return({'rows': [], 'problem': source.problem}) -}}
+    {%- endfor -%}
+    {{- return(dbt_delta._attempt(dbt_delta._states_sql(logs, checkpoints))) -}}
+{%- endmacro %}
+
+{#
+    The logs of tables, as _log returns them, and the reasons why others cannot be read, by the table's id: {logs,
+    problems}. Spark fails on a path without files, so each path is tried first.
 #}
 {% macro _readable_logs(tables) -%}
     {%- set parents, logs, problems = {}, [], {} -%}
@@ -35,9 +81,9 @@
 {%- endmacro %}
 
 {#
-    What of logs that no longer begin with version 0 the newest checkpoints hold, {from, file, columns}: texts
-    for FROM and for the path of the checkpoint. One of Delta's second format names the files, in a folder
-    beside it, that hold the rest.
+    The newest checkpoints of logs that no longer begin with version 0, {from, file, columns, problem}: texts for FROM
+    and for the path of the checkpoint, and why it cannot be read. A checkpoint of Delta's second format names files,
+    in a folder beside it, with the rest.
 #}
 {% macro _checkpoints(logs, always=false) -%}
     {%- set listings = [] -%}
@@ -58,12 +104,14 @@
             {%- set folder = dbt_delta._log_folder(log, table) -%}
             {%- for name in dbt_delta._newest_checkpoint(names, always) -%}
                 {%- set path = dbt_delta._plain_glob(folder ~ name) -%}
-                {#- One of JSON is read with the other lines of the log. -#}
+                {#- A JSON checkpoint is read with the other lines of the log. -#}
                 {%- if name.endswith('.parquet') -%}{%- do files.append(path) -%}{%- endif -%}
                 {%- if name.count('.') == 3 -%}
                     {%- set parts = [] -%}
                     {%- set listed = dbt_delta._sidecars_sql(dbt_delta._any_path(log.parent, [path]), name) -%}
-                    {%- for row in run_query(listed).rows -%}
+                    {%- set listing = dbt_delta._attempt(listed) -%}
+                    {%- if listing.problem -%}{%- do sources.append({'problem': listing.problem}) -%}{%- endif -%}
+                    {%- for row in listing.rows -%}
                         {%- do parts.append(dbt_delta._plain_glob(folder ~ '_sidecars/' ~ row['name'])) -%}
                     {%- endfor -%}
                     {%- if parts -%}
@@ -83,12 +131,16 @@
 
 {% macro _checkpoint_source(parent, files, file) -%}
     {%- set text = 'parquet.' ~ dbt_delta._any_path(parent, files) -%}
-    {{- return({'from': text, 'file': file, 'columns': dbt_delta._columns_of('select * from ' ~ text)}) -}}
+    {%- set problem = dbt_delta._attempt('select 1 from ' ~ text ~ ' limit 0').problem -%}
+    {{- return({
+        'from': text, 'file': file, 'problem': problem,
+        'columns': [] if problem else dbt_delta._columns_of('select * from ' ~ text),
+    }) -}}
 {%- endmacro %}
 
 {#
-    Rows of files that no commit between touched are equal. Which files were is read in the log; where
-    that is not whole any more, all rows are compared.
+    Rows of files that no commit in between touched are equal. The log says which files were touched; if it is no
+    longer complete, all rows are compared.
 #}
 {% macro _touched_files(relation, first, last) -%}
     {%- set location = run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['location'] -%}
@@ -99,8 +151,8 @@
 {%- endmacro %}
 
 {#
-    Whether files of versions within the hours are unknown to Delta: a checkpoint that was written while
-    the table's retention was shorter names them no more, and VACUUM would remove them.
+    Whether Delta no longer knows files of versions within these hours: a checkpoint that was written while the
+    table's retention was shorter does not name them, and VACUUM would remove them.
 #}
 {% macro _untracked(table, hours) -%}
     {%- set log = dbt_delta._log([table]) -%}
@@ -111,14 +163,14 @@
     ).rows[0]['files'] | int -%}
     {{- return(none if not found else
         dbt_delta._files(found) ~ ' of versions younger than ' ~ dbt_delta._hours_text(hours)
-        ~ ' left its checkpoints, as delta.deletedFileRetentionDuration was shorter then: VACUUM would remove them. '
-        ~ 'It can run once those versions are older; set_retention keeps later ones'
+        ~ ' are missing in its checkpoints, because delta.deletedFileRetentionDuration was shorter before: VACUUM '
+        ~ 'would remove them. Run VACUUM when these versions are older; set_retention protects later versions'
     ) -}}
 {%- endmacro %}
 
 {#
-    The files that VACUUM would remove: as Delta lists them where the hours are the table's retention,
-    else as the log has them.
+    The files that VACUUM would remove. Delta lists them if the hours are the table's retention; otherwise the log
+    does.
 #}
 {% macro _removable(table, hours) -%}
     {%- if hours == table.floor.property_hours -%}

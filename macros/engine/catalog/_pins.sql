@@ -1,6 +1,6 @@
 {#
-    Tables with states, ready for _floor: the pins of theirs, and of clones that need their young versions, have the
-    times that Spark takes their texts for. Each is asked once.
+    Tables with states, ready for _floor: their pins, and those of clones that need their recent versions, get the
+    times that Spark reads in their texts. Each text is asked once.
 #}
 {% macro _with_times(tables) -%}
     {%- set pins, done = {}, [] -%}
@@ -33,9 +33,9 @@
 {%- endmacro %}
 
 {#
-    The time that a view names, in milliseconds, and the text that says so: {at, taken}, none where Spark takes no
-    text of it. A view keeps the time zone of the session that made it; where nobody tells which, it is the one in
-    which the time came first.
+    The time that a view names, in milliseconds, and its text: {at, taken}; none if Spark accepts none of its texts. A
+    view keeps the time zone of the session that made it. If that zone is not known, the one with the earliest time
+    counts.
 #}
 {% macro _time_of(pin) -%}
     {%- set key, zone = 'spark.sql.session.timeZone', pin.get('zone') -%}

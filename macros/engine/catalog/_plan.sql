@@ -1,6 +1,6 @@
 {#
-    What is worth doing for each Delta table of the selected nodes, as its log has it: tables with `floor`, `steps`
-    and `reclaimable`; those without a state have none of them.
+    What is worth doing for each Delta table of the selected nodes, according to its log: tables with `floor`, `steps`
+    and `reclaimable`. A table without a state has none of these.
 #}
 {% macro _plan(select, state, macro) -%}
     {%- set planned = [] -%}

@@ -1,9 +1,9 @@
 {#
-    What DESCRIBE prints, read with care, where no session can be asked: it redacts properties, appends
-    sections, and writes names into types without quotes.
+    Reads what DESCRIBE prints, if there is no session to ask. DESCRIBE redacts properties, appends sections, and does
+    not quote names inside of types.
 #}
 
-{# See _existing; of a Delta table in two statements. #}
+{# See _existing. A Delta table takes two statements. #}
 {% macro _describe_by_sql(relation) -%}
     {%- set name = dbt_delta._named(relation) -%}
     {%- set found = dbt_delta._described(run_query('describe extended ' ~ name).rows) -%}
@@ -41,13 +41,13 @@
         {%- set name, value = row[0], row[1] -%}
         {%- if value in ('', none) -%}
             {%- set parts = {'# Partition Information': 'partitions', '# Detailed Table Information': 'details'} -%}
-            {#- Sections may follow, such as defaults of columns, whose names may be those of details. -#}
+            {#- Other sections may follow, such as column defaults, with the same names as details. -#}
             {%- set at.part = parts.get(name, 'none') if at.part != 'details' or name == '' else at.part -%}
         {%- elif name == '# col_name' and value == 'data_type' -%}
         {%- elif at.part == 'columns' -%}
             {%- do columns.append({'name': name, 'type': value, 'comment': row[2] or ''}) -%}
         {%- elif at.part == 'partitions' -%}
-            {#- DESCRIBE quotes a name here that needs it. -#}
+            {#- Here DESCRIBE quotes the names that need it. -#}
             {%- do partitions.extend(dbt_delta._names(name)) -%}
         {%- elif at.part == 'details' -%}
             {%- do details.update({name: value}) -%}
@@ -67,31 +67,31 @@
     }) -}}
 {%- endmacro %}
 
-{# An array of a result, which a server sends as text without escapes. #}
+{# An array in a result. A server sends it as text without escapes. #}
 {% macro _printed_list(value, name) -%}
     {%- set found = dbt_delta._printed_json(value) -%}
     {%- if value is not none and found is none -%}
         {%- do dbt_delta._refuse(
-            'The server says of ' ~ name ~ ' ' ~ value ~ ', which cannot be read for certain: a name holds a quotation '
-            ~ 'mark or a backslash. Nothing was changed. Rename that column, or use the embedded session.'
+            "The server's answer about " ~ name ~ ' is ambiguous: ' ~ value ~ ' contains a name with a quotation mark '
+            ~ 'or a backslash. Nothing was changed. Rename that column, or use the embedded session.'
         ) -%}
     {%- endif -%}
     {{- return(found or []) -}}
 {%- endmacro %}
 
-{# A map of a result. Where it cannot be read for certain, rows have the values. #}
+{# A map in a result. If it is ambiguous, SHOW TBLPROPERTIES returns the values as rows. #}
 {% macro _printed_properties(value, name) -%}
     {%- set found = dbt_delta._printed_json(value) -%}
     {{- return(dbt_delta._shown_properties(name) if found is none else found) -}}
 {%- endmacro %}
 
-{# An array or a map as JSON, if it is: in a server's, a quotation mark or a backslash stands as it is. #}
+{# An array or a map as JSON, if it is JSON: a server does not escape a quotation mark or a backslash. #}
 {% macro _printed_json(value) -%}
     {%- if value is not string -%}{{- return(value) -}}{%- endif -%}
     {{- return(none if '\\' in value and not dbt_delta._is_session() else fromjson(value, none)) -}}
 {%- endmacro %}
 
-{# Properties as rows: the values are exact, or none where Spark redacts them. #}
+{# Properties as rows: the values are exact, or none if Spark redacts them. #}
 {% macro _shown_properties(name) -%}
     {%- set found = {} -%}
     {%- for row in run_query('show tblproperties ' ~ name).rows if row[0] not in (
@@ -102,13 +102,13 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Whether types hold names of fields, which may be anything, or were cut short. #}
+{# Whether types contain names of fields, which may be anything, or were cut off. #}
 {% macro _hides_names(columns) -%}
     {%- set types = columns | map(attribute='type') | join(' ') -%}
     {{- return('struct<' in types or 'more fields' in types) -}}
 {%- endmacro %}
 
-{# The columns of a SELECT from a view's description as JSON, the one that quotes the names of fields. #}
+{# The columns of a SELECT, from a view's description as JSON: only this one quotes the names of fields. #}
 {% macro _columns_by_view(sql) -%}
     {%- set view = '__dbt_columns_' ~ local_md5(invocation_id ~ sql)[:10] -%}
     {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ sql) -%}
@@ -121,7 +121,7 @@
     {{- return(columns) -}}
 {%- endmacro %}
 
-{# A type's text of what DESCRIBE .. AS JSON says of it. #}
+{# The text of a type from DESCRIBE .. AS JSON. #}
 {% macro _type_of_json(type) -%}
     {%- if type.name == 'struct' -%}
         {%- set fields = [] -%}

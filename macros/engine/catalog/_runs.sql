@@ -1,9 +1,9 @@
 {#
-    The Delta tables of the schemas that the project names, with the commits of runs that their logs tell, of all
-    in a few statements: {tables, lost}. A table is {relation, location, node, tagged, first}: `node` is what dbt
-    makes it of today, if anything, `tagged` are its commits with a run's tag, `first` is the oldest of all, both
-    as _commits has them. `lost` are lines on tables whose logs are not there or cannot be read. What `exclude`
-    names is not among them.
+    The Delta tables of the schemas that the project names, with the commits of runs in their logs, read in a few
+    statements: {tables, lost, broken}. A table is {relation, location, node, tagged, first}: `node` is the node that
+    builds it today, if there is one; `tagged` are its commits with a run's tag; `first` is its oldest commit; both as
+    _commits returns them. `lost` are lines on tables whose logs are missing or cannot be read, `broken` are the
+    latter tables. Tables in `exclude` are left out.
 #}
 {% macro _run_tables(exclude=[]) -%}
     {%- set excluded = dbt_delta._names(exclude) -%}
@@ -31,33 +31,39 @@
     {%- set known = met + nodes.values() | map(attribute='name') | list -%}
     {%- for name in excluded if name not in known -%}
         {%- do dbt_delta._refuse(
-            "exclude names '" ~ name ~ "', which is no model and no table of " ~ schemas | join(', ')
-            ~ '. Give names of models, or tables as schema.table.'
+            "exclude names '" ~ name ~ "', which is neither a model nor a table of " ~ schemas | join(', ')
+            ~ '. Use names of models, or tables as schema.table.'
         ) -%}
     {%- endfor -%}
     {%- set tables, lost = dbt_delta._read_tagged(found), [] -%}
     {%- for table in tables if table.first is none -%}
         {%- do lost.append(
             dbt_delta._bare(table.relation) ~ (
-                ': its log cannot be read (' ~ table.problem ~ '), nor what runs wrote there' if table.problem
-                else ' has lost its log, and with it what runs wrote there'
+                ': ' ~ dbt_delta._log_problem(table) ~ ', so it is not known what runs wrote there' if table.problem
+                else ' has lost its log, so it is not known what runs wrote there'
             )
         ) -%}
     {%- endfor -%}
-    {{- return({'tables': tables | selectattr('first') | list, 'lost': lost}) -}}
+    {{- return({
+        'tables': tables | selectattr('first') | list, 'lost': lost, 'broken': tables | selectattr('problem') | list,
+    }) -}}
 {%- endmacro %}
 
-{# Tables with their tagged commits, newest first, their first one, and a `problem` of a log that cannot be read. #}
+{# Tables with their tagged commits, newest first, their first commit, and the `problem` of an unreadable log. #}
 {% macro _read_tagged(tables) -%}
-    {%- set found, tagged, first, done = dbt_delta._readable_logs(tables), {}, {}, [] -%}
-    {%- for row in (run_query(dbt_delta._tagged_sql(found.logs)).rows if found.logs else []) -%}
-        {%- set id, commit = row['id'] | int, dbt_delta._commit(row) -%}
+    {%- set found, tagged, first, done = dbt_delta._read_logs(tables, 'tagged'), {}, {}, [] -%}
+    {%- set problems = dict(found.problems) -%}
+    {%- for row in found.rows -%}
+        {%- set id = row['id'] | int -%}
+        {%- if row['problem'] -%}{%- do problems.update({id: row['problem']}) -%}{%- endif -%}
+        {%- set commit = dbt_delta._commit(row) -%}
         {%- if commit.run is not none -%}{%- do tagged.setdefault(id, []).append(commit) -%}{%- endif -%}
         {%- do first.update({id: commit}) -%}
     {%- endfor -%}
     {%- for table in tables -%}
         {%- do done.append(dict(
-            table, tagged=tagged.get(table.id, []), first=first.get(table.id), problem=found.problems.get(table.id)
+            table, tagged=tagged.get(table.id, []), problem=problems.get(table.id),
+            first=none if table.id in problems else first.get(table.id)
         )) -%}
     {%- endfor -%}
     {{- return(done) -}}

@@ -1,4 +1,4 @@
-{# Whether models run in an embedded session, no server; `target` does not tell the method. #}
+{# Whether models run in an embedded session and not on a server; `target` does not say. #}
 {% macro _is_session() -%}
     {{- return(adapter.config.credentials.method == 'session') -}}
 {%- endmacro %}
@@ -16,7 +16,7 @@
             macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is '
             ~ ('not in the catalog' if existing is none else 'a view' if existing.type == 'view'
                 else 'a ' ~ existing.provider ~ ' table')
-            ~ '; only a Delta table has versions. Build it first, or name another target.'
+            ~ '; only a Delta table has versions. Build it first, or use another target.'
         ) -%}
     {%- endif -%}
     {{- return(existing) -}}
@@ -35,9 +35,9 @@
 {%- endmacro %}
 
 {#
-    The Delta tables of the catalog, as _maintained gives them. `node` is the selected one that dbt makes
-    the table of; tables without one, of all schemas or of those that the variable
-    dbt_delta_clone_schemas names, are here as they may be shallow clones of others.
+    The Delta tables of the catalog, as _maintained returns them. `node` is the selected node that builds the table.
+    Tables without a node are here because they may be shallow clones of others; they come from all schemas, or from
+    those that the variable dbt_delta_clone_schemas names.
 #}
 {% macro _catalog_tables(nodes, relations=[]) -%}
     {%- set found, views, wanted, common = {}, [], {}, dbt_delta._thresholds(none) -%}
@@ -51,8 +51,8 @@
     {%- endfor -%}
     {%- if others is not none -%}
         {%- do log(
-            'Clones and views are looked for in ' ~ (schemas | join(', ') or 'no schema')
-            ~ ' alone, as dbt_delta_clone_schemas says; those elsewhere hold nothing back.', info=true
+            'dbt_delta_clone_schemas limits the search for clones and views to ' ~ (schemas | join(', ') or 'no schema')
+            ~ '; VACUUM does not keep files for those in other schemas.', info=true
         ) -%}
     {%- endif -%}
     {%- for entry in dbt_delta._listing(schemas) -%}

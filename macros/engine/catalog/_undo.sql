@@ -1,6 +1,6 @@
 {#
-    {run, cascade, steps, reasons}: what undoing a run, with cascade also those that began after it,
-    means for each table, and why it cannot be.
+    {run, cascade, steps, reasons}: what undoing a run means for each table, and the reasons against it. With cascade
+    the runs that began after it are undone, too.
 #}
 {% macro _undo_plan(run, tables, runs, cascade) -%}
     {%- set undone, restores, drops, reasons = dbt_delta._undone_runs(run, runs, cascade), [], [], [] -%}
@@ -18,7 +18,7 @@
     }) -}}
 {%- endmacro %}
 
-{# {step, reason}: what undoing runs means for a table, none for nothing, and what stands in the way, if anything. #}
+{# {step, reason}: what undoing runs means for a table, and the reason against it; both may be none. #}
 {% macro _undo_step(table, run, about, undone) -%}
     {%- set relation, first = table.relation, dbt_delta._first_undone(table, undone) -%}
     {%- set commits = [] if first is none else dbt_delta._commits(relation) -%}
@@ -45,7 +45,7 @@
     {{- return({'step': found.step, 'reason': found.reason}) -}}
 {%- endmacro %}
 
-{# The versions by others after one that gave comments only, up to the first that did more, or that undid the run. #}
+{# Versions by others after one that only set comments, up to the first that did more or that undid the run. #}
 {% macro _comment_versions(relation, commits, after, run, undone) -%}
     {%- set versions = [] -%}
     {%- for commit in commits if commit.version > after and not dbt_delta._is_upkeep(commit)
@@ -59,8 +59,8 @@
 {%- endmacro %}
 
 {#
-    Why tables cannot be dropped: a shallow clone has files of theirs, or somebody has set a pin. Those of them
-    that read each other go together; views of them have nothing that could be lost.
+    The reasons why tables cannot be dropped: a shallow clone reads their files, or there is a pin. Tables of the list
+    that read each other are dropped together; views of them have no data to lose.
 #}
 {% macro _readers_of_drops(steps) -%}
     {%- set reasons, going = [], [] -%}
@@ -76,7 +76,7 @@
         {%- for claim in table.state.claims if dbt_delta._is_needed(claim, table.state) -%}
             {%- set reader = dbt_delta._bare(claim.table.relation) -%}
             {%- if reader | lower not in going -%}
-                {%- do readers.append('its shallow clone ' ~ reader ~ ' has files of it') -%}
+                {%- do readers.append('its shallow clone ' ~ reader ~ ' reads its files') -%}
             {%- endif -%}
         {%- endfor -%}
         {%- for pin in dbt_delta._pins(table) if 'zone' not in pin -%}
@@ -87,7 +87,7 @@
         {%- if readers -%}
             {%- do reasons.append(
                 dbt_delta._bare(table.relation) ~ ' was created in that run, and ' ~ readers | unique | join(', ')
-                ~ ': a drop would break that. Drop or copy it first, or leave the table out by exclude.'
+                ~ ': a drop would break that. Drop or copy it first, or leave the table out with exclude.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -95,10 +95,10 @@
 {%- endmacro %}
 
 {#
-    What bringing a table back to a version means: {relation, table, newest, at, version, keeps, action,
-    about}; newest and its time tell whether the table is still the one that was looked at. Where a
-    later commit restated its properties, RESTORE brings those of the version back: `keeps` are those
-    of today on which later runs, feeds and restores rely. A version of none drops the table.
+    What restoring a table to a version means: {relation, table, newest, at, version, keeps, action, about}. `newest`
+    and its time `at` tell whether the table is still the same. RESTORE also restores the properties of that version
+    if a later commit set them: `keeps` are the present values on which later runs, feeds and restores rely. A version
+    of none drops the table.
 #}
 {% macro _restore_step(relation, version, commits) -%}
     {%- set seen = {

@@ -1,4 +1,4 @@
-{# The version that is meant, as _version_meant has it. #}
+{# The version that a text names; see _version_meant. #}
 {% macro _version_named(relation, wanted, commits, what, after=false) -%}
     {%- set text = wanted | string | trim -%}
     {%- set time = none if modules.re.fullmatch('[0-9]+|previous|run:.*', text, modules.re.DOTALL)
@@ -6,15 +6,15 @@
     {{- return(dbt_delta._version_meant(relation, wanted, commits, what, after, time)) -}}
 {%- endmacro %}
 
-{# Refuses a version that cannot be read any more, saying why. #}
+{# Refuses a version that can no longer be read, with the reason. #}
 {% macro _reach(relation, version, commits, what, files=false) -%}
     {%- set problem = dbt_delta._out_of_reach(relation, version, commits, files) -%}
     {%- if problem -%}{%- do dbt_delta._refuse(what ~ ': ' ~ problem) -%}{%- endif -%}
 {%- endmacro %}
 
 {#
-    Why a version cannot be read, or none. Delta refuses versions older than its retention even where
-    nothing was vacuumed; `files` also looks for each data file, as a restore needs all of them.
+    Why a version cannot be read, or none. Delta refuses versions older than its retention even if nothing was
+    vacuumed. `files` also looks for each data file: a restore needs all of them.
 #}
 {% macro _out_of_reach(relation, version, commits, files=false) -%}
     {%- if version == commits[0].version -%}{{- return(none) -}}{%- endif -%}
@@ -28,12 +28,11 @@
             {%- set successor.time = commit.time -%}
         {%- endfor -%}
         {{- return(
-            'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' is out of reach, replaced '
-            ~ dbt_delta._age(successor.time) ~ ' ago: delta.deletedFileRetentionDuration is '
-            ~ kept['delta.deletedFileRetentionDuration'] ~ ', delta.logRetentionDuration '
-            ~ kept['delta.logRetentionDuration']
-            ~ '. Longer ones in tblproperties keep versions longer, and bring this one back if VACUUM has not '
-            ~ 'removed its files.'
+            'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' is out of reach: it was replaced '
+            ~ dbt_delta._age(successor.time) ~ ' ago, delta.deletedFileRetentionDuration is '
+            ~ kept['delta.deletedFileRetentionDuration'] ~ ' and delta.logRetentionDuration is '
+            ~ kept['delta.logRetentionDuration'] ~ '. Longer durations in tblproperties keep versions longer. They '
+            ~ 'make this one readable again if VACUUM has not removed its files.'
         ) -}}
     {%- endif -%}
     {%- if files -%}
@@ -53,7 +52,7 @@
     {{- return(answer | string | lower == 'true') -}}
 {%- endmacro %}
 
-{# Whether Delta can give the feed of these commits: it says so when it is asked for a row. #}
+{# Whether Delta has the change feed of these commits; reading one row shows it. #}
 {% macro _has_change_feed(relation, first, last) -%}
     {{- return(dbt_delta._succeeds('count(*)', dbt_delta._change_feed_sql(relation, first, last) ~ ' limit 1')) -}}
 {%- endmacro %}
@@ -70,7 +69,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Those of the properties to keep that a table has not, or not so; nothing is asked where none is. #}
+{# The properties to keep that a table lacks or has with another value; asks only if there are properties to keep. #}
 {% macro _lost_properties(relation, keeps) -%}
     {%- set lost = {} -%}
     {%- set found = dbt_delta._relied_properties(relation) if keeps else {} -%}
@@ -78,7 +77,7 @@
     {{- return(lost) -}}
 {%- endmacro %}
 
-{# A change of columns that gave them comments only: the types are those of the version before. #}
+{# A change of columns that only set comments: the types are those of the version before. #}
 {% macro _is_comment(relation, commit) -%}
     {%- if commit.operation not in ('CHANGE COLUMN', 'CHANGE COLUMNS') or commit.version == 0 -%}
         {{- return(false) -}}

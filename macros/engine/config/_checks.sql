@@ -1,8 +1,7 @@
 {#
-    CHECK and NOT NULL constraints of the configuration as name: expression, all of them CHECKs of
-    Delta, which it takes in the statement that creates the table: a violating build leaves nothing
-    behind. NOT NULL as such comes only with a list of columns, which no CREATE TABLE AS may have,
-    and ALTER TABLE .. SET NOT NULL is refused always.
+    CHECK and NOT NULL constraints of the configuration as name: expression. All become CHECK constraints in the
+    statement that creates the table: a build that violates one leaves nothing behind. NOT NULL itself needs a list of
+    columns, which CREATE TABLE AS does not allow, and Delta always refuses ALTER TABLE .. SET NOT NULL.
 #}
 {% macro _checks() -%}
     {%- set checks, unenforced = {}, [] -%}
@@ -33,7 +32,7 @@
             {%- do unenforced.append(constraint) -%}
         {%- endif -%}
     {%- endfor -%}
-    {#- CREATE TABLE AS makes a string of them, of any length. -#}
+    {#- CREATE TABLE AS turns them into strings of any length. -#}
     {%- for column in model.columns.values() if config.get('contract', {}).enforced is true -%}
         {%- set type = (column.data_type or '') | lower | replace(' ', '') -%}
         {%- set sized = modules.re.fullmatch('(?:var)?char(?:acter)?\\(([0-9]+)\\)', type) -%}
@@ -56,7 +55,7 @@
     ) -}}
 {%- endmacro %}
 
-{# The expression of a custom constraint that is a CHECK, else none. #}
+{# The expression of a custom constraint that is a CHECK, or none. #}
 {% macro _custom_check(constraint) -%}
     {%- set found = modules.re.fullmatch('(?is)\\s*check\\s*\\((.*)\\)\\s*', constraint.expression or '')
         if constraint.type == 'custom' else none -%}
@@ -66,7 +65,7 @@
         {%- set at.depth = at.depth + (1 if token == '(' else -1) -%}
         {%- if at.depth < 0 -%}{%- set at.is_whole = false -%}{%- endif -%}
     {%- endfor -%}
-    {#- (a) and (b) is not one pair of brackets. -#}
+    {#- In (a) and (b) the outer brackets are not a pair. -#}
     {{- return(found.group(1) | trim if at.is_whole else '(' ~ found.group(1) | trim ~ ')') -}}
 {%- endmacro %}
 
@@ -76,7 +75,7 @@
     ) -}}
 {%- endmacro %}
 
-{# Constraints of model and columns, each {type, name, expression, columns} and what dbt adds. #}
+{# Constraints of the model and its columns, each {type, name, expression, columns} and what dbt adds. #}
 {% macro _promised_constraints() -%}
     {%- set constraints = [] -%}
     {%- if not dbt_delta._has_constraints() -%}{{- return(constraints) -}}{%- endif -%}
@@ -119,10 +118,10 @@
             'Two constraints have the name ' ~ name ~ ': ' ~ checks[name] ~ ', and ' ~ expression ~ '. Rename one.'
         ) -%}
     {%- elif modules.re.search('(?i)\\bselect\\b', modules.re.sub("'(?:[^'\\\\]|\\\\.)*'|`[^`]*`", '', expression)) -%}
-        {#- Delta takes it, and then refuses every write. -#}
+        {#- Delta accepts it, and then refuses every write. -#}
         {%- do dbt_delta._refuse(
-            'Constraint ' ~ name ~ ' holds a subquery: ' ~ expression ~ '. Delta checks each row by itself; '
-            ~ 'write a test for it.'
+            'Constraint ' ~ name ~ ' contains a subquery: ' ~ expression ~ '. Delta checks each row by itself. '
+            ~ 'Write a dbt test instead.'
         ) -%}
     {%- endif -%}
     {%- do checks.update({name: expression}) -%}

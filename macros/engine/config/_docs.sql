@@ -11,7 +11,7 @@
     }) -}}
 {%- endmacro %}
 
-{# What is promised, with the comments of columns that are there; dbt warns of the others. #}
+{# The promised comments, only of columns that exist; dbt warns about the others. #}
 {% macro _fit_comments(promises, names) -%}
     {%- if not promises.column_comments -%}{{- return(promises) -}}{%- endif -%}
     {%- set fitting = {} -%}

@@ -1,4 +1,4 @@
-{# A boolean config, which YAML and Jinja may give as text too. #}
+{# A boolean config; in YAML and Jinja it may be a text. #}
 {% macro _flag(name, default=false) -%}
     {%- set value = config.get(name) -%}
     {%- if value is none -%}{{- return(default) -}}{%- endif -%}
@@ -9,36 +9,36 @@
     {{- return((value | string | lower) in ('true', '1', 'yes', 'on')) -}}
 {%- endmacro %}
 
-{# The window of `--sample`, {start, end} in UTC; none without. #}
+{# The window of `--sample`, {start, end} in UTC; none without --sample. #}
 {% macro _sample() -%}
     {{- return(invocation_args_dict.get('sample') if invocation_args_dict is defined else none) -}}
 {%- endmacro %}
 
-{# What only Databricks can do: an error where data would be exposed, else one warning per run. #}
+{# Configs that only Databricks supports: an error if data would be exposed, otherwise one warning per run. #}
 {% macro _validate_platform() -%}
     {%- if config.get('row_filter') -%}
         {%- do dbt_delta._refuse(
             'row_filter needs Databricks: open-source Spark would show every row to everybody. '
-            ~ 'Remove it and filter in a view that is granted instead of the table.'
+            ~ 'Remove it, and give access to a view that filters the rows instead of the table.'
         ) -%}
     {%- endif -%}
     {%- for column in model.columns.values()
         if column.get('column_mask') or column.get('config', {}).get('column_mask') -%}
         {%- do dbt_delta._refuse(
             'column_mask of column ' ~ column.name ~ ' needs Databricks: open-source Spark would show the '
-            ~ 'values to everybody. Remove it and mask in a view that is granted instead of the table.'
+            ~ 'values to everybody. Remove it, and give access to a view that masks them instead of the table.'
         ) -%}
     {%- endfor -%}
     {%- if config.get('database') and config.get('database') not in (this.schema, 'spark_catalog') -%}
         {%- do dbt_delta._refuse(
-            "database is '" ~ config.get('database') ~ "': Spark's Hive catalog has schemas only. "
-            ~ 'Remove database (or catalog), and give the schema a name that says it.'
+            "database is '" ~ config.get('database') ~ "': Spark's Hive catalog has only schemas. "
+            ~ 'Remove database (or catalog), and put its name into the name of the schema.'
         ) -%}
     {%- endif -%}
     {%- if config.get('grants') -%}
         {%- do dbt_delta._refuse(
             'grants needs a catalog with permissions; Spark with a Hive metastore refuses GRANT. '
-            ~ 'Remove grants, and give access to the storage instead.'
+            ~ 'Remove grants, and control access to the storage instead.'
         ) -%}
     {%- endif -%}
     {%- for name in [

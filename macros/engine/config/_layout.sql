@@ -1,7 +1,7 @@
 {#
     What the model's configuration promises of its table: {format, partitions, clustering, buckets,
     location, comment, column_comments, properties, defaults, checks, follows_checks, options}.
-    Contradictions are errors. A comment is none where persist_docs does not speak of it.
+    Contradictions are errors. A comment is none if persist_docs does not ask for it.
 #}
 {% macro _layout(relation) -%}
     {%- set partitions = dbt_delta._names(config.get('partition_by')) -%}
@@ -9,7 +9,7 @@
     {%- if partitions and clustering -%}
         {%- do dbt_delta._refuse(
             'partition_by ' ~ partitions ~ ' and liquid_clustered_by ' ~ clustering
-            ~ ' exclude each other: a Delta table has one of the two. Remove one.'
+            ~ ' exclude each other: a Delta table cannot have both. Remove one.'
         ) -%}
     {%- elif clustering | length > 4 -%}
         {%- do dbt_delta._refuse(
@@ -26,7 +26,7 @@
     {%- if checks and format != 'delta' -%}
         {%- do exceptions.warn(
             'Constraints ' ~ checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
-            ~ ' are not enforced: file_format ' ~ format ~ ' cannot. Use delta.'
+            ~ ' are not enforced: file_format ' ~ format ~ ' has no constraints. Use delta.'
         ) -%}
     {%- endif -%}
     {{- return(dict(
@@ -52,10 +52,10 @@
     {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
     {%- if columns and format == 'delta' -%}
         {%- do dbt_delta._refuse(
-            'clustered_by ' ~ columns ~ ' asks for buckets, which Delta has not. Use liquid_clustered_by.'
+            'clustered_by ' ~ columns ~ ' asks for buckets, which Delta does not have. Use liquid_clustered_by.'
         ) -%}
     {%- elif columns and not count -%}
-        {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ ' needs buckets: how many.') -%}
+        {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ ' needs buckets, the number of buckets.') -%}
     {%- endif -%}
     {{- return({'columns': columns, 'count': count}) -}}
 {%- endmacro %}
@@ -70,8 +70,8 @@
 {%- endmacro %}
 
 {#
-    The layout with the columns' own spelling: CREATE TABLE AS finds partitions and clustering by exact
-    names only.
+    The layout with the spelling of the columns: CREATE TABLE AS finds partition and clustering columns only by their
+    exact names.
 #}
 {% macro _name_layout(layout, columns) -%}
     {%- set named = {} -%}
@@ -89,7 +89,7 @@
     {{- return(dict(layout, **named)) -}}
 {%- endmacro %}
 
-{# A column's name, or the path of a field, as the columns spell it; none if it is not there. #}
+{# The name of a column, or the path of a field, in the spelling of the columns; none if it does not exist. #}
 {% macro _exact_path(columns, path) -%}
     {%- set steps = [path] if path is string else path -%}
     {%- set column = dbt_delta._column(columns, steps[0]) -%}

@@ -1,7 +1,7 @@
 {#
-    Names, in lower case, of columns whose values are never shown: those that the YAML marks with
-    `meta: {pii: true}`, also under `config`; `*` where it marks the node itself. What a node reads is marked as well,
-    by name, as views, clones and the like hand values on. Of `a.b`, a field's documentation, all of `a` is marked.
+    Names, in lower case, of columns whose values are never shown: those that the YAML marks with `meta: {pii: true}`,
+    also under `config`; `*` if it marks the node itself. Marked columns of the nodes that a node reads count, too, by
+    name, because views and clones pass values on. If a field `a.b` is marked, all of `a` is.
 #}
 {% macro _masked_names(nodes) -%}
     {%- set masked, seen, open = [], {}, [] -%}
@@ -9,7 +9,7 @@
         {%- if dbt_delta._is_personal(node) -%}{%- do masked.append('*') -%}{%- endif -%}
         {%- do open.append(node) -%}
     {%- endfor -%}
-    {#- A loop goes on over what is appended to its list. -#}
+    {#- The loop also visits what is appended to its list. -#}
     {%- for node in open if node.unique_id not in seen -%}
         {%- do seen.update({node.unique_id: true}) -%}
         {%- for name, column in (node.get('columns') or {}).items() if dbt_delta._is_personal(column) -%}
@@ -22,7 +22,7 @@
         {%- endfor -%}
     {%- endfor -%}
     {%- if masked -%}
-        {#- landed_csv keeps lines that it rejects in one piece. -#}
+        {#- landed_csv stores a rejected line as a whole. -#}
         {%- do masked.extend(['_rejected_line', '_rejected_reason']) -%}
     {%- endif -%}
     {{- return(masked | unique | list) -}}
@@ -38,8 +38,8 @@
 {%- endmacro %}
 
 {#
-    The same of a relation: of the nodes and sources that are it. Where none has its schema and name, those with
-    its name may be; where no name is its own, any. All that may be are taken together.
+    The same for a relation, from the nodes and sources with its schema and name. If there are none, those with its
+    name count; if there are none of these, all count.
 #}
 {% macro _masked_columns(relation) -%}
     {%- set same, namesakes, all = [], [], [] -%}
@@ -55,26 +55,26 @@
     {{- return(dbt_delta._masked_names(same or namesakes or all)) -}}
 {%- endmacro %}
 
-{# The same of the model that runs. #}
+{# The same for the model that runs. #}
 {% macro _masked_here() -%}
     {{- return(dbt_delta._masked_names([model] if model is defined and model else [])) -}}
 {%- endmacro %}
 
-{# Has Spark's own errors leave out values where columns are masked; the plugin alone can. #}
+{# Removes values from Spark's errors if columns are masked; only the plugin can do this. #}
 {% macro _hide_values(masked) -%}
     {%- if adapter.dbt_delta_hide is defined -%}
         {%- do adapter.dbt_delta_hide(masked | length > 0) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{# Whether a column is masked, or an expression, as a snapshot's key may be, that names one that is. #}
+{# Whether a column is masked, or an expression that names a masked column; a snapshot's key may be one. #}
 {% macro _is_masked(name, masked) -%}
     {%- if '*' in masked or name | lower in masked -%}{{- return(true) -}}{%- endif -%}
     {%- for marked in masked if dbt_delta._mentions(name, [marked]) -%}{{- return(true) -}}{%- endfor -%}
     {{- return(false) -}}
 {%- endmacro %}
 
-{# Values by name, stars in place of those that are masked. #}
+{# Values by name, with stars for masked values. #}
 {% macro _starred(values, masked) -%}
     {%- set shown = {} -%}
     {%- for name, value in values.items() -%}
@@ -83,7 +83,7 @@
     {{- return(shown) -}}
 {%- endmacro %}
 
-{# Values as a struct of JSON, as messages show them: {name, value}, NULLs too, stars for those that are masked. #}
+{# Fields {name, value} as JSON for messages, with NULLs, and stars for masked values. #}
 {% macro _shown_json(fields, masked) -%}
     {%- set parts = [] -%}
     {%- for field in fields -%}

@@ -1,4 +1,4 @@
-{# The relation of a model, seed or snapshot by the name that ref() takes, or of schema.table. #}
+{# The relation of a model, seed or snapshot by its name as in ref(), or of schema.table. #}
 {% macro _relation_named(name, macro) -%}
     {%- set text = name | string -%}
     {%- for node in dbt_delta._table_nodes() if node.name == text -%}
@@ -11,12 +11,12 @@
     {%- set known = [] -%}
     {%- for node in dbt_delta._table_nodes() -%}{%- do known.append(node.name) -%}{%- endfor -%}
     {%- do dbt_delta._refuse(
-        macro ~ ": there is no model, seed or snapshot '" ~ text ~ "'. Give one of "
+        macro ~ ": there is no model, seed or snapshot '" ~ text ~ "'. Use one of "
         ~ known | sort | join(', ') ~ ', or a table as schema.table.'
     ) -%}
 {%- endmacro %}
 
-{# Nodes of the project and its packages that dbt makes tables of, or views; those of the project come first. #}
+{# Nodes that dbt builds as tables, or as views, too: those of the project first, then those of its packages. #}
 {% macro _table_nodes(views=false) -%}
     {%- set own, others = [], [] -%}
     {%- set not_shown = ['ephemeral'] if views else ['view', 'ephemeral'] -%}
@@ -27,20 +27,20 @@
     {{- return(own + others) -}}
 {%- endmacro %}
 
-{# Nodes as dbt's --select takes them, by name; all without a selection. #}
+{# The nodes that dbt's --select would select, by name; without a selection all. #}
 {% macro _selected_nodes(selection, state, macro) -%}
     {%- set nodes = dbt_delta._table_nodes(views=true) -%}
     {%- if selection -%}
         {%- if adapter.dbt_delta_select is not defined -%}
             {%- do dbt_delta._refuse(
-                macro ~ ' has select, which needs the plugin of dbt_delta\'s Python package: install it, or leave select out.'
+                macro ~ ': select needs the plugin of the Python package dbt_delta. Install it, or remove select.'
             ) -%}
         {%- endif -%}
         {%- set ids = adapter.dbt_delta_select(selection | string, state) -%}
         {%- set chosen = [] -%}
         {%- for node in nodes if node.unique_id in ids -%}{%- do chosen.append(node) -%}{%- endfor -%}
         {%- if not chosen -%}
-            {%- do dbt_delta._refuse(macro ~ ": select '" ~ selection ~ "' takes no model, seed or snapshot.") -%}
+            {%- do dbt_delta._refuse(macro ~ ": select '" ~ selection ~ "' selects no model, seed or snapshot.") -%}
         {%- endif -%}
         {%- set nodes = chosen -%}
     {%- endif -%}

@@ -1,11 +1,11 @@
 {#
-    The table properties of the configuration, without those that mean something to Databricks only,
-    which open-source Delta refuses, and without constraints, which have rules of their own.
+    The table properties of the configuration, except those that only Databricks knows, which open-source Delta
+    refuses, and except constraints, which have their own rules.
 #}
 {% macro _properties(format) -%}
     {%- set given = config.get('tblproperties') or {} -%}
     {%- if given is not mapping -%}
-        {%- do dbt_delta._refuse("tblproperties is " ~ given ~ "; it takes a mapping such as {key: value}.") -%}
+        {%- do dbt_delta._refuse("tblproperties is " ~ given ~ ". Use a mapping such as {key: value}.") -%}
     {%- endif -%}
     {%- set properties = {} -%}
     {%- for name, key in {'auto_compact': 'autoCompact', 'optimize_write': 'optimizeWrite'}.items()
@@ -17,7 +17,7 @@
         {%- set known = dbt_delta._known_property(name) if name is not none else none -%}
         {%- if key | lower in ('comment', 'owner', 'provider', 'location', 'external', 'is_managed_location') -%}
             {%- do dbt_delta._refuse(
-                "tblproperties has '" ~ key ~ "', which Spark keeps for itself. "
+                "tblproperties has '" ~ key ~ "', which Spark reserves. "
                 ~ ('Use description with persist_docs.' if key | lower == 'comment' else 'Remove it.')
             ) -%}
         {%- elif name is none -%}
@@ -28,8 +28,8 @@
             {%- do dbt_delta._warn_of_config('tblproperties', key) -%}
         {%- else -%}
             {%- do dbt_delta._refuse(
-                "tblproperties has '" ~ key ~ "', which Delta does not know. Correct it, or give a property "
-                ~ "of your own a name that does not begin with 'delta.'."
+                "tblproperties has '" ~ key ~ "', which Delta does not know. Correct it. The name of "
+                ~ "your own property must not begin with 'delta.'."
             ) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -37,8 +37,8 @@
 {%- endmacro %}
 
 {#
-    What follows `delta.` in the name of a property that open-source Delta takes, as Delta spells it,
-    or none. The list is DeltaConfigs of Delta 4.4 without what only Delta itself sets.
+    The part after `delta.` of a property that open-source Delta accepts, as Delta spells it, or none. The list is
+    DeltaConfigs of Delta 4.4, except what only Delta itself sets.
 #}
 {% macro _known_property(name) -%}
     {%- if name.startswith(('feature.', 'universalFormat.')) -%}{{- return(name) -}}{%- endif -%}
@@ -76,8 +76,8 @@
 {%- endmacro %}
 
 {#
-    Deletion vectors for tables whose rows are replaced one by one: a change then writes the rows
-    that changed, not the files they are in.
+    Deletion vectors for tables whose rows are replaced one by one: a change then writes only the changed rows and not
+    their whole files.
 #}
 {% macro _default_properties(settings, layout) -%}
     {%- if settings.strategy in ('merge', 'delete+insert')

@@ -1,4 +1,4 @@
-{# A relation of a name of its own in the same schema, for what lives during this run only. #}
+{# A relation with a unique name in the same schema, which exists only during this run. #}
 {% macro _beside(relation, purpose) -%}
     {%- set own = local_md5(relation.schema ~ ' ' ~ invocation_id)[:10] -%}
     {{- return(api.Relation.create(

@@ -1,6 +1,6 @@
 {#
-    A table that is written: what _existing found of it, and `name`, as SQL names it. Where the run follows a
-    layout, a table without partitions is clustered as that says before its rows are written.
+    A table that is written: the result of _existing, and `name`, its name in SQL. If the run follows a layout, a
+    table without partitions has the clustering of the layout before its rows are written.
 #}
 {% macro _table(existing, layout=none) -%}
     {{- return(dict(
@@ -10,15 +10,15 @@
     )) -}}
 {%- endmacro %}
 
-{# Refuses a name of the configuration that is not among the columns that `giver` gives. #}
+{# Refuses a name in the configuration that is not a column of `giver`. #}
 {% macro _refuse_missing(config_name, name, columns, giver) -%}
     {%- do dbt_delta._refuse(
-        config_name ~ " names '" ~ name ~ "', which " ~ giver ~ ' does not give. Its columns are '
+        config_name ~ " names '" ~ name ~ "', which is not a column of " ~ giver ~ '. Its columns are '
         ~ columns | map(attribute='name') | join(', ') ~ '.'
     ) -%}
 {%- endmacro %}
 
-{# A column of the table that the configuration names; `what` says where, for the refusal of one that is not there. #}
+{# A column of the table that the configuration names. `what` says where, for the error if it does not exist. #}
 {% macro _table_column(table, name, what) -%}
     {%- set column = dbt_delta._column(table.columns, name) -%}
     {%- if column is none -%}
@@ -31,8 +31,8 @@
 {%- endmacro %}
 
 {#
-    Whether a table has a property; keys and values as Delta stores them. A feature is there or not, whatever the
-    word; a table may need newer readers and writers than asked for.
+    Whether a table has a property; keys and values as Delta stores them. A feature counts with any accepted word, and
+    a table may need newer readers and writers than the property says.
 #}
 {% macro _has_property(properties, key, value) -%}
     {%- set found, wanted = properties.get(key), dbt_delta._plain(value) -%}

@@ -1,11 +1,11 @@
-{# Operations of commits that change nothing which anybody reads. #}
+{# Operations that change nothing for readers. #}
 {% macro _upkeep_operations() -%}
     {{- return([
         'OPTIMIZE', 'REORG', 'VACUUM START', 'VACUUM END', 'COMPUTE STATS', 'UPGRADE PROTOCOL', 'ROW TRACKING BACKFILL',
     ]) -}}
 {%- endmacro %}
 
-{# The first of several metrics that a commit has, as a number; none without one. #}
+{# The first of these metrics that a commit has, as a number, or none. #}
 {% macro _metric(commit, names) -%}
     {%- for name in names if name in commit.metrics -%}{{- return(commit.metrics[name] | int) -}}{%- endfor -%}
     {{- return(none) -}}
@@ -19,7 +19,7 @@
     ]) -}}
 {%- endmacro %}
 
-{# Whether one of the commits after a version, up to another, may have changed rows. #}
+{# Whether a commit after the low version, up to the high one, may have changed rows. #}
 {% macro _move_rows(commits, low, high) -%}
     {%- for commit in commits if low < commit.version <= high and dbt_delta._moves_rows(commit) -%}
         {{- return(true) -}}
@@ -28,8 +28,8 @@
 {%- endmacro %}
 
 {#
-    Whether a name may be another column's after these commits, without a file that says so: column mapping
-    renames and drops without writing, and RESTORE brings the names of another version back.
+    Whether a name may belong to another column after these commits although no file was written: with column mapping,
+    columns are renamed and dropped without a write, and RESTORE brings back the names of another version.
 #}
 {% macro _reuses_names(commits, low, high) -%}
     {%- set at = namespace(renames=false, restores=false, any=false) -%}
@@ -44,7 +44,7 @@
     {{- return(at.renames or at.restores and at.any) -}}
 {%- endmacro %}
 
-{# Commits that change nothing which anybody reads. #}
+{# Whether a commit changes nothing for readers. #}
 {% macro _is_upkeep(commit) -%}
     {%- if commit.operation not in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES') -%}
         {{- return(commit.operation in dbt_delta._upkeep_operations()) -}}
@@ -59,12 +59,12 @@
 
 {% macro _writer(commit) -%}
     {{- return(
-        'somebody outside of dbt' if commit.run is none
+        'a writer other than dbt' if commit.run is none
         else 'run ' ~ commit.run[:8] ~ (' (' ~ commit.node ~ ')' if commit.node else '')
     ) -}}
 {%- endmacro %}
 
-{# The properties that say how long versions can be read, with Delta's defaults. #}
+{# The properties that decide how long versions can be read, with Delta's defaults. #}
 {% macro _retention_properties() -%}
     {{- return({
         'delta.deletedFileRetentionDuration': 'interval 7 days',

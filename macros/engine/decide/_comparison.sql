@@ -1,18 +1,18 @@
 {% macro _known_columns(argument, names, columns) -%}
     {%- for name in names if dbt_delta._column(columns, name) is none -%}
         {%- do dbt_delta._refuse(
-            argument ~ " names '" ~ name ~ "', which is no column of both sides. Columns are "
+            argument ~ " names '" ~ name ~ "', which is not a column of both sides. Columns are "
             ~ columns | map(attribute='name') | unique | join(', ') ~ '.'
         ) -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# Whether a column takes the name by which Spark tells a row's file. #}
+{# Whether a column hides Spark's _metadata, which has the file of a row. #}
 {% macro _hides_files(columns) -%}
     {{- return(dbt_delta._column(columns, '_metadata') is not none) -}}
 {%- endmacro %}
 
-{# A tolerance: 0.01, '1%', or {absolute: .., relative: ..}, as the latter. #}
+{# A tolerance, 0.01, '1%' or {absolute: .., relative: ..}, in the last form. #}
 {% macro _tolerance(name, value) -%}
     {%- set parts = value if value is mapping
         else {'relative': '(' ~ value.rstrip('% ') ~ ' / 100.0)'} if value is string and value.strip().endswith('%')
@@ -22,14 +22,14 @@
             or not modules.re.fullmatch('\\(?[0-9]*[.]?[0-9]+([eE][+-]?[0-9]+)?( / 100[.]0\\))?', number | string) -%}
             {%- do dbt_delta._refuse(
                 "tolerance of '" ~ name ~ "' is " ~ value
-                ~ ". Give a number, a share such as '1%', or {absolute: 0.01, relative: 0.001}."
+                ~ ". Use a number, a percentage such as '1%', or {absolute: 0.01, relative: 0.001}."
             ) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(parts) -}}
 {%- endmacro %}
 
-{# A type that holds the values of both; text where there is none. #}
+{# A type that can hold the values of both; string if there is none. #}
 {% macro _common_type(one, other) -%}
     {%- if dbt_delta._fits(one, other) -%}{{- return(other) -}}{%- endif -%}
     {%- if dbt_delta._fits(other, one) -%}{{- return(one) -}}{%- endif -%}
@@ -52,7 +52,7 @@
     {{- return('string') -}}
 {%- endmacro %}
 
-{# The later type where it holds the earlier one's values, fields by name; else one that holds both. #}
+{# The later type if it can hold the values of the earlier one, with fields by name; otherwise a type for both. #}
 {% macro _type_of_both(before, after) -%}
     {%- if dbt_delta._type_kind(after) == 'atomic' -%}{{- return(dbt_delta._common_type(before, after)) -}}{%- endif -%}
     {%- for change in dbt_delta._type_changes(after, before, []) if change.kind == 'retype' -%}
@@ -62,8 +62,8 @@
 {%- endmacro %}
 
 {#
-    Two sides as they are compared: {before, after, columns, keys, schema}. Columns are those that both have, by name,
-    and are not excluded: {name, type, before, after, former, tolerance}, before and after being the types there;
+    Two sides as they are compared: {before, after, columns, keys, schema}. `columns` are those of both sides, by
+    name, that are not excluded: {name, type, before, after, former, tolerance}, with the types before and after;
     `schema` lists the changes of columns.
 #}
 {% macro _compared(before, after, before_columns, after_columns, unique_key, exclude_columns, tolerance) -%}
@@ -78,14 +78,14 @@
         {%- if dbt_delta._column(before_columns, column.name) is not none -%}{%- do both.append(column) -%}{%- endif -%}
     {%- endfor -%}
     {%- if not both -%}
-        {%- do dbt_delta._refuse('No column to compare: ' ~ before ~ ' and ' ~ after ~ ' have none in common.') -%}
+        {%- do dbt_delta._refuse('No column to compare: ' ~ before ~ ' and ' ~ after ~ ' have no column in common.') -%}
     {%- endif -%}
     {%- set names = dbt_delta._names(unique_key) -%}
     {%- do dbt_delta._known_columns('unique_key', names, both) -%}
     {%- do dbt_delta._known_columns('tolerance', tolerance.keys() | list, both) -%}
     {%- if tolerance and not names -%}
         {%- do dbt_delta._refuse(
-            'tolerance needs unique_key: without one it is not known which rows belong together.'
+            'tolerance needs unique_key, which decides which rows are compared.'
         ) -%}
     {%- endif -%}
     {%- for name, value in tolerance.items() -%}
@@ -106,8 +106,8 @@
 {%- endmacro %}
 
 {#
-    Where rows that differ between two versions are looked for: in `all`; nowhere (`none`), as no commit between moved
-    any; or in the `rows` that the commits between touched, by the change feed or by files.
+    Where to look for rows that differ between two versions: in `all` rows; in `none`, if no commit in between moved
+    rows; or in the `rows` that these commits touched, from the change feed or from files.
 #}
 {% macro _diff_way(commits, low, high, loses_track) -%}
     {{- return('all' if loses_track else 'rows' if dbt_delta._move_rows(commits, low, high) else 'none') -}}

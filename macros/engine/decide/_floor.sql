@@ -1,20 +1,19 @@
 {#
-    How old a file must be that VACUUM removes, so that no version is lost that somebody needs:
-    {hours, why, property_hours, hard_hours, hard_why, blocked}. `property_hours` is the table's own retention,
-    `hard_hours` what shallow clones and views of old versions need, which nothing overrides; `blocked`
-    says why no VACUUM is safe, or is none.
+    The minimum age of a file that VACUUM may remove, so that no needed version is lost: {hours, why, property_hours,
+    hard_hours, hard_why, blocked}. `property_hours` is the table's own retention. `hard_hours` is what shallow clones
+    and views of old versions need; nothing overrides it. `blocked` is the reason why no VACUUM is safe, or none.
 #}
 {% macro _floor(table) -%}
     {%- set state, needs = table.state, dbt_delta._own_needs(table) -%}
     {%- for claim in state.claims if not claim.is_live and dbt_delta._is_needed(claim, state) -%}
         {%- do needs.append(dbt_delta._need(
-            state, claim.time, 'its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' has files of it'
+            state, claim.time, 'its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' reads its files'
         )) -%}
     {%- endfor -%}
     {{- return(dbt_delta._floor_of(state, needs)) -}}
 {%- endmacro %}
 
-{# The same of what a table's properties say and of who else needs old versions, as _need has it. #}
+{# The same from a table's properties and from the needs of others, as _need returns them. #}
 {% macro _floor_of(state, needs) -%}
     {%- set key = 'delta.deletedFileRetentionDuration' -%}
     {%- set property = dbt_delta._hours(
@@ -23,7 +22,7 @@
     {%- set undo = var('dbt_delta_undo_days', 7) -%}
     {%- if undo is not number or undo is boolean or undo < 0 -%}
         {%- do dbt_delta._refuse(
-            "The variable dbt_delta_undo_days is '" ~ undo ~ "'. Give the days for which undo_run must work."
+            "The variable dbt_delta_undo_days is '" ~ undo ~ "'. Use the number of days for which undo_run must work."
         ) -%}
     {%- endif -%}
     {%- set at = namespace(hours=property, why="the table's retention", hard=0, hard_why='', blocked=none) -%}
@@ -40,8 +39,8 @@
 {%- endmacro %}
 
 {#
-    Who needs files that left a table since a time: {hours, why, blocked}. VACUUM begins later than the state was
-    read: an hour more is on the safe side. Where the time cannot be told, a text says why, and no VACUUM is safe.
+    A need for files that left a table since a time: {hours, why, blocked}. An hour is added, because VACUUM begins
+    after the state was read. If the time is not known, `since` is a text with the reason, and no VACUUM is safe.
 #}
 {% macro _need(state, since, why) -%}
     {{- return({
@@ -50,7 +49,7 @@
     }) -}}
 {%- endmacro %}
 
-{# What a table's pins need. #}
+{# The needs of a table's pins. #}
 {% macro _own_needs(table) -%}
     {%- set needs = [] -%}
     {%- for pin in dbt_delta._pins(table) -%}
@@ -63,21 +62,21 @@
     {{- return(needs) -}}
 {%- endmacro %}
 
-{# Whether a clone has a file in a version that it needs itself. #}
+{# Whether a clone reads a file in a version that the clone still needs. #}
 {% macro _is_needed(claim, state) -%}
     {%- if claim.left is none -%}{{- return(true) -}}{%- endif -%}
     {%- set floor = dbt_delta._floor_of(claim.table.state, dbt_delta._own_needs(claim.table)) -%}
     {{- return(floor.blocked is not none or dbt_delta._hours_since(state, claim.left) <= floor.hours) -}}
 {%- endmacro %}
 
-{# The retention that a table's own properties say, none of each that they leave out; a killed VACUUM left another. #}
+{# The retention in a table's properties, none for a missing one. A killed VACUUM left it in dbt_delta.retention. #}
 {% macro _own_retention(configuration) -%}
     {%- set own, found = {}, fromjson(configuration.get('dbt_delta.retention') or 'null', none) or configuration -%}
     {%- for key in dbt_delta._retention_properties() -%}{%- do own.update({key: found.get(key)}) -%}{%- endfor -%}
     {{- return(own) -}}
 {%- endmacro %}
 
-{# Versions of a table that are read: by views, and by whom its properties dbt_delta.pin.<who> name. #}
+{# Versions of a table that are read by views, or by a reader that a property dbt_delta.pin.<who> names. #}
 {% macro _pins(table) -%}
     {%- set pins = table.pins | list -%}
     {%- for key, value in table.state.configuration.items() if key.startswith('dbt_delta.pin.') -%}
@@ -94,8 +93,8 @@
 {%- endmacro %}
 
 {#
-    The time from which on a file that leaves the table is read by a pin, 0 if none is that left it so far,
-    or as a text why that cannot be told.
+    The time since when files that left the table are read by a pin; 0 if it reads none of these files; a text with
+    the reason if the time is not known.
 #}
 {% macro _needed_since(state, pin) -%}
     {%- if pin.get('unknown') -%}
@@ -103,27 +102,27 @@
     {%- elif not dbt_delta._is_of_time(pin) -%}
         {%- set version = pin.version if 'version' in pin else pin.feed[0] -%}
         {%- if not modules.re.fullmatch('[0-9]+', version | string) -%}
-            {{- return("reads version '" ~ version ~ "', which is no number") -}}
+            {{- return("reads version '" ~ version ~ "', which is not a number") -}}
         {%- endif -%}
         {%- if version | int >= state.version + ('feed' in pin) | int -%}{{- return(0) -}}{%- endif -%}
-        {#- A version is complete until the next; a feed reads what its first version took away. -#}
+        {#- A version needs its files until the next one; a feed also reads what its first version removed. -#}
         {%- set time = state.commits.get(version | int + (0 if 'feed' in pin else 1)) -%}
         {{- return(
-            'reads ' ~ dbt_delta._pin_text(pin) ~ ', of which the log has no successor' if time is none else time
+            'reads ' ~ dbt_delta._pin_text(pin) ~ ', and the next version is not in the log' if time is none else time
         ) -}}
     {%- endif -%}
     {%- set at = pin.at -%}
     {%- if at is none -%}
-        {{- return('reads it as of a time that cannot be told' ~ (': ' ~ pin.times[0] if pin.get('times') else '')) -}}
+        {{- return('reads it as of an unknown time' ~ (': ' ~ pin.times[0] if pin.get('times') else '')) -}}
     {%- endif -%}
     {%- if 'feed' in pin -%}{{- return(at) -}}{%- endif -%}
-    {#- The version that was the newest then was replaced by the first after. -#}
+    {#- The first commit after that time replaced the version that was the newest then. -#}
     {%- set later = [] -%}
     {%- for time in state.commits.values() if time > at -%}{%- do later.append(time) -%}{%- endfor -%}
     {{- return(later | min if later else 0) -}}
 {%- endmacro %}
 
-{# Whether a pin names a time, no version. #}
+{# Whether a pin names a time and not a version. #}
 {% macro _is_of_time(pin) -%}
     {{- return('times' in pin or (
         'feed' in pin and not (pin.feed[0] is defined and modules.re.fullmatch('[0-9]+', pin.feed[0]))
@@ -134,7 +133,7 @@
     {{- return((state.now - time) / 3600000) -}}
 {%- endmacro %}
 
-{# The hours of an interval as Delta's properties have it: interval 1 week 2 days. #}
+{# The hours of an interval in a property of Delta, such as interval 1 week 2 days. #}
 {% macro _hours(interval) -%}
     {%- set sizes = {
         'week': 168, 'day': 24, 'hour': 1, 'minute': 1 / 60, 'second': 1 / 3600,
@@ -149,7 +148,7 @@
     {{- return(total.hours) -}}
 {%- endmacro %}
 
-{# The properties by which VACUUM takes other hours than a table's own; none where it need not. #}
+{# The properties that make VACUUM use other hours than the table's own; none if they are not needed. #}
 {% macro _lent_retention(table, hours) -%}
     {%- if hours == table.floor.property_hours -%}{{- return({}) -}}{%- endif -%}
     {%- set own, default = dbt_delta._own_retention(table.state.configuration), dbt_delta._retention_properties() -%}
@@ -160,7 +159,7 @@
     {{- return(dict(lent, **({log_key: interval} if is_longer else {}))) -}}
 {%- endmacro %}
 
-{# The hours that a VACUUM may have; refuses fewer than somebody needs. #}
+{# The hours for a VACUUM; refuses fewer hours than a reader needs. #}
 {% macro _vacuum_hours(table, wanted) -%}
     {%- set floor, name = table.floor, dbt_delta._bare(table.relation) -%}
     {%- set short = var('dbt_delta_short_retention', []) -%}
@@ -170,12 +169,12 @@
     {%- elif wanted < floor.hard_hours -%}
         {%- do dbt_delta._refuse(
             'vacuum of ' ~ name ~ ' with retention_hours ' ~ wanted ~ ' would remove files that are read: '
-            ~ floor.hard_why ~ '. Leave at least ' ~ dbt_delta._hours_text(floor.hard_hours) ~ ', or drop that first.'
+            ~ floor.hard_why ~ '. Keep at least ' ~ dbt_delta._hours_text(floor.hard_hours) ~ ', or drop that reader.'
         ) -%}
     {%- elif name | lower not in named -%}
         {%- do dbt_delta._refuse(
             'vacuum of ' ~ name ~ ' has retention_hours ' ~ wanted ~ ', less than ' ~ dbt_delta._hours_text(floor.hours)
-            ~ ' (' ~ floor.why ~ '): versions that undo_run and time travel need would be lost. Leave it out, or name '
+            ~ ' (' ~ floor.why ~ '): undo_run and time travel would lose versions. Remove retention_hours, or name '
             ~ "the table in the variable: --vars '{dbt_delta_short_retention: [" ~ name ~ "]}'."
         ) -%}
     {%- endif -%}

@@ -1,4 +1,4 @@
-{# How a column was called at an earlier version; none where it was made since. Beyond a RESTORE names do not change. #}
+{# The name of a column at an earlier version; none if it is newer. Before a RESTORE names do not change. #}
 {% macro _former_name(name, commits, from, to) -%}
     {%- set at = namespace(name=name, is_restored=false) -%}
     {%- for commit in commits if from < commit.version <= to and at.name is not none and not at.is_restored -%}
@@ -15,7 +15,7 @@
     {{- return(at.name) -}}
 {%- endmacro %}
 
-{# The column of a path as Delta's history writes it, in quotes only if it holds a dot; empty of a field in a struct. #}
+{# The column of a path in Delta's history, which quotes it only if it contains a dot; empty for a field of a struct. #}
 {% macro _column_at(path) -%}
     {%- if '.' not in path -%}{{- return(path) -}}{%- endif -%}
     {%- set quoted = modules.re.fullmatch('`((?:(?!`[.]|[.]`).)*)`', path, modules.re.DOTALL) -%}
@@ -31,8 +31,8 @@
 {%- endmacro %}
 
 {#
-    Whether names of fields, or those that a RESTORE brought back, may be other columns' without a file that
-    says so: then all rows are compared, by name.
+    Whether names of fields, or names that a RESTORE brought back, may belong to other columns although no file was
+    written. Then all rows are compared, by name.
 #}
 {% macro _loses_track(commits, low, high) -%}
     {%- set others = [] -%}

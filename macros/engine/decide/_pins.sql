@@ -1,21 +1,21 @@
 {#
-    Which old versions views read, as their texts say. A pin is {who, table, zone} and one of `version`, `times`
-    (texts of which the first that Spark takes is the time) or `feed` (the same of where a change feed begins);
-    `unknown` says that the text names an old version of a table that cannot be told. With the time that Spark
-    takes a text for, it has `at`, in milliseconds or none, and `taken`, the text; see _with_times.
+    The old versions that views read, from their texts. A pin is {who, table, zone} and one of `version`, `times`
+    (texts: the first that Spark accepts is the time), or `feed` (the same for the beginning of a change feed).
+    `unknown` is the reason if the text reads an old version of an unknown table. _with_times adds `at`, the time in
+    milliseconds or none, and `taken`, its text.
 #}
 
 {#
-    What a view reads of tables, a pin for each, with the `table` by its id; a view of which too little is known
-    has one of all tables.
+    A pin, with the id of the `table`, for each table that a view reads at an old version; if that is not known, a pin
+    for every table.
 #}
 {% macro _view_pins(view, tables) -%}
     {%- set pins = [] -%}
     {%- set travels = [{'name': none}] if view.text is none else dbt_delta._time_travels(view.text) -%}
     {%- for travel in travels -%}
         {%- set unknown = {} if travel.name is not none
-            else {'unknown': 'has a text that the server does not tell' if view.text is none
-                else 'reads an old version of a table, and its text does not tell of which'} -%}
+            else {'unknown': 'has a text that the server does not show' if view.text is none
+                else 'reads an old version of a table that its text does not name'} -%}
         {%- set named = tables.values() | list if travel.name is none
             else dbt_delta._tables_named(travel.name, view.namespace, tables) -%}
         {%- for table in named -%}
@@ -27,7 +27,7 @@
     {{- return(pins) -}}
 {%- endmacro %}
 
-{# The tables, by schema and name, that a name of a view with that schema means: its own, or that of a path. #}
+{# The tables, by schema and name, that a name in a view of this schema means: a table's name, or a path. #}
 {% macro _tables_named(parts, namespace, tables) -%}
     {%- set schema, name = parts[-2] if parts | length > 1 else namespace, parts[-1] -%}
     {%- set key = (schema | string | lower, name | lower) -%}
@@ -42,7 +42,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Whether a path is that of a table, or of a folder in it; one that names no file system may be in any. #}
+{# Whether a path is a table's, or of a folder in it; a path without a file system may be in any. #}
 {% macro _is_at(location, path) -%}
     {%- set bare = '^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?' -%}
     {%- set texts = [dbt_delta._plain_location(location), dbt_delta._plain_location(path)] -%}
@@ -54,12 +54,12 @@
     {{- return((path ~ '/').startswith(at ~ '/') or (path[:1] != '/' and at.endswith('/' ~ path))) -}}
 {%- endmacro %}
 
-{# Whether a text may hold what _time_travels finds. #}
+{# Whether _time_travels may find something in a text. #}
 {% macro _may_travel(text) -%}
     {{- return(modules.re.search('(?i)\\bof\\b|\\bwith\\s*[(/-]|table_changes|@[v0-9]', text) is not none) -}}
 {%- endmacro %}
 
-{# The old versions that SQL reads: pins with the `name` of the table in steps, none where it cannot be told. #}
+{# The old versions that SQL reads: pins with the `name` of the table in steps, or none if it is not known. #}
 {% macro _time_travels(sql) -%}
     {%- set found = [] -%}
     {%- if not dbt_delta._may_travel(sql) -%}{{- return(found) -}}{%- endif -%}
@@ -81,7 +81,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# t version as of 3, t for system_time as of ..; what looks so and is an alias has no name or no value. #}
+{# t version as of 3, t for system_time as of ..; an alias that looks like this has no name or no value. #}
 {% macro _travel_by_clause(sql, tokens, words, n) -%}
     {%- set end = n - 1 if n > 1 and words[n - 1] == 'for' and words[n - 2] != '.' else n -%}
     {%- set last, value = words[end - 1], words[n + 3] -%}
@@ -137,7 +137,7 @@
     }) -}}
 {%- endmacro %}
 
-{# The value of the string literals, of which several are one, that begin at a word; none without one. #}
+{# The value of the string literals that begin at a word; Spark joins adjacent ones. None without a literal. #}
 {% macro _string_at(words, n) -%}
     {%- set at = namespace(text=none, is_over=false) -%}
     {%- for word in words[n:] -%}
@@ -151,7 +151,7 @@
     {{- return(word[1:-1] | replace(word[0] * 2, word[0]) if word[0] in '`"' else word) -}}
 {%- endmacro %}
 
-{# delta.`/path@v3`, or the time as 17 digits #}
+{# delta.`/path@v3`, or a time of 17 digits #}
 {% macro _travel_by_name(words, n) -%}
     {%- set name = dbt_delta._name_before(words, n + 1) -%}
     {%- set last, _, at = name[-1].rpartition('@') -%}
@@ -161,7 +161,7 @@
     {{- return({'name': name, 'times': ["'" ~ day ~ ' ' ~ time ~ '.' ~ at[14:] ~ "'"]}) -}}
 {%- endmacro %}
 
-{# The steps of the name that ends before a word, none where something else does. #}
+{# The steps of the name that ends before a word, or none. #}
 {% macro _name_before(words, end) -%}
     {%- if end > 3 and words[end - 4] == 'identifier' and words[end - 3] == '(' and words[end - 1] == ')'
         and words[end - 2][-1] in '"\'' -%}
@@ -180,8 +180,8 @@
 {%- endmacro %}
 
 {#
-    What may be the expression that begins with a token: up to the next clause, and the same without an alias at
-    its end. Nothing where it asks a table, as another session may read its name otherwise.
+    Candidates for the expression that begins with a token: up to the next clause, and the same without an alias at
+    its end. None if it reads a table, because another session may resolve its name differently.
 #}
 {% macro _expressions(sql, tokens, words, start) -%}
     {%- set stops = [

@@ -1,4 +1,4 @@
-{# When each run made its last commit, by its id, of the commits of several tables. #}
+{# The time of each run's last commit in several tables, by the run's id. #}
 {% macro _run_times(histories) -%}
     {%- set times = {} -%}
     {%- for commits in histories -%}
@@ -10,7 +10,7 @@
     {{- return(times) -}}
 {%- endmacro %}
 
-{# Of the runs, by the time of their last commit, the one that is meant. #}
+{# The run that a text means: its id, or the last one by the time of its last commit. #}
 {% macro _run_id(run, runs, what) -%}
     {%- set matching = namespace(ids=[]) -%}
     {%- for id, time in runs.items() | sort(attribute='1', reverse=true) -%}
@@ -22,11 +22,11 @@
         {%- do dbt_delta._refuse(
             what ~ " has no commit of run '" ~ run ~ "'. "
             ~ ('The last runs are ' ~ (runs.items() | sort(attribute='1', reverse=true) | map(attribute='0') | list)[:5]
-                | join(', ') if runs else 'None has a commit that says which run made it') ~ '.'
+                | join(', ') if runs else 'No commit says which run made it') ~ '.'
         ) -%}
     {%- elif run != 'last' and matching.ids | length > 1 -%}
         {%- do dbt_delta._refuse(
-            "Run '" ~ run ~ "' may be " ~ matching.ids | join(' or ') ~ '. Give more of its id.'
+            "Run '" ~ run ~ "' may be " ~ matching.ids | join(' or ') ~ '. Give more characters of its id.'
         ) -%}
     {%- endif -%}
     {{- return(matching.ids[0]) -}}
@@ -40,11 +40,11 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Runs that changed something, by id: {time, started, undo_of, cascade}, time being that of the last commit. #}
+{# Runs that changed something, by id: {time, started, undo_of, cascade}; `time` is that of the last commit. #}
 {% macro _runs_of(tables) -%}
     {%- set runs = {} -%}
     {%- for table in tables -%}
-        {#- Of tables that are no model's, another project's run is not this one's last. -#}
+        {#- In a table without a model, a run of another project is not the last run of this one. -#}
         {%- for commit in table.tagged if not dbt_delta._is_upkeep(commit)
             and (table.node is not none or commit.project == project_name) -%}
             {%- set known = runs.get(commit.run) -%}

@@ -1,4 +1,4 @@
-{# The runs that are undone: one, and with cascade those that began after it and did not undo it. #}
+{# The runs to undo: one, and with cascade those that began after it, except an undo of it. #}
 {% macro _undone_runs(run, runs, cascade) -%}
     {%- set undone = [] -%}
     {%- for id, found in runs.items()
@@ -8,7 +8,7 @@
     {{- return(undone) -}}
 {%- endmacro %}
 
-{# The first commit of a table by runs that are undone; none where they wrote nothing there. #}
+{# The first commit in a table by the runs to undo; none if they did not write it. #}
 {% macro _first_undone(table, undone) -%}
     {%- set found = namespace(first=none) -%}
     {%- for commit in table.tagged if commit.run in undone and not dbt_delta._is_upkeep(commit) -%}
@@ -19,9 +19,9 @@
 
 {#
     What undoing runs means for a table: {action, version, keeps, reason}. The action is restore (to the version),
-    drop, properties (the table is undone, a killed call may not have come to those that it keeps), or none; a reason
-    says what would be lost. `first` is the first commit that is undone, `comments` are versions by others that gave
-    comments only.
+    drop, properties (the table is restored, but a killed call may not have set the properties to keep), or none. The
+    reason says what would be lost. `first` is the first commit to undo; `comments` are versions by others that only
+    set comments.
 #}
 {% macro _undo_verdict(table, first, commits, run, about, undone, comments) -%}
     {%- set name, birth = dbt_delta._bare(table.relation), table.first -%}
@@ -29,7 +29,7 @@
         {%- set is_new = table.node is not none and birth.version == 0 and birth.time > about.time
             and (birth.run is none or birth.replaced) -%}
         {{- return(dbt_delta._verdict(reason=name ~ ' was created ' ~ dbt_delta._age(birth.time)
-            ~ ' ago, after the run, by ' ~ dbt_delta._writer(birth) ~ ': what the run wrote there is gone.'
+            ~ ' ago, after the run, by ' ~ dbt_delta._writer(birth) ~ ': the commits of the run are gone.'
             if is_new else none)) -}}
     {%- endif -%}
     {%- for commit in commits if commit.version > first.version and not dbt_delta._is_upkeep(commit) -%}
@@ -39,13 +39,13 @@
             {{- return(dbt_delta._verdict(
                 reason=name ~ ': version ' ~ commit.version ~ ', ' ~ commit.operation ~ ' by ' ~ dbt_delta._writer(commit)
                 ~ ' ' ~ dbt_delta._age(commit.time) ~ ' ago, would be lost.'
-                ~ (' With cascade: true later runs are undone too.' if commit.run else '')
+                ~ (' Set cascade: true to undo later runs, too.' if commit.run else '')
             )) -}}
         {%- endif -%}
     {%- endfor -%}
     {%- if first.version == 0 and first.replaced -%}
         {{- return(dbt_delta._verdict(
-            reason=name ~ ' replaced a ' ~ first.replaced ~ ' in that run, which cannot be brought back. Leave it out by '
+            reason=name ~ ' replaced a ' ~ first.replaced ~ ' in that run, which cannot be restored. Leave it out with '
             ~ "exclude: ['" ~ name ~ "']."
         )) -}}
     {%- elif first.version == 0 -%}

@@ -1,7 +1,7 @@
 {#
-    A table to look after: {id, relation, location, node, thresholds, zorder, pins}, `id` being its place among those
-    that are looked at together, `pins` those of views that read it as it was; see _pins.sql. With its log it has
-    `state` (see _state), in a plan also `floor`, `steps` (see _step) and `reclaimable`, in bytes.
+    A table to maintain: {id, relation, location, node, thresholds, zorder, pins}. `id` is its number among the tables
+    of a call; `pins` are those of views that read old versions, see _pins.sql. With its log it has `state` (see
+    _state), in a plan also `floor`, `steps` (see _step) and `reclaimable`, in bytes.
 #}
 {% macro _maintained(id, relation, location, node, thresholds=none) -%}
     {{- return({
@@ -16,7 +16,7 @@
 {%- endmacro %}
 
 {#
-    When maintenance is worth it: what the model's `maintenance` says, then the variable
+    The thresholds above which maintenance is worth it: from the model's `maintenance`, then from the variable
     dbt_delta_maintenance, then the defaults.
 #}
 {% macro _thresholds(node) -%}
@@ -34,7 +34,7 @@
     {%- endif -%}
     {%- for where, values in given -%}
         {%- if values is not mapping -%}
-            {%- do dbt_delta._refuse(where ~ ' is ' ~ values ~ '. Give a dictionary, as in {min_small_files: 20}.') -%}
+            {%- do dbt_delta._refuse(where ~ ' is ' ~ values ~ '. Use a mapping such as {min_small_files: 20}.') -%}
         {%- endif -%}
         {%- for name, value in values.items() -%}
             {%- if name not in chosen -%}
@@ -42,12 +42,12 @@
                     where ~ " has '" ~ name ~ "'. It may have " ~ chosen.keys() | join(', ') ~ '.'
                 ) -%}
             {%- elif value is not number or value is boolean or value <= 0 -%}
-                {%- do dbt_delta._refuse(where ~ ' has ' ~ name ~ " '" ~ value ~ "'. Give a number above 0.") -%}
+                {%- do dbt_delta._refuse(where ~ ' has ' ~ name ~ " '" ~ value ~ "'. Use a number above 0.") -%}
             {%- endif -%}
             {%- do chosen.update({name: value}) -%}
         {%- endfor -%}
     {%- endfor -%}
-    {#- What OPTIMIZE writes is not small, however small it is. -#}
+    {#- A file that OPTIMIZE writes does not count as small. -#}
     {{- return(dict(
         chosen,
         small_file_bytes=([chosen.small_file_mb, chosen.target_file_mb / 2] | min * 1048576) | int,
@@ -55,7 +55,7 @@
     )) -}}
 {%- endmacro %}
 
-{# As in dbt-databricks, a model or a variable may keep OPTIMIZE away. #}
+{# As in dbt-databricks, a model or a variable may switch OPTIMIZE off. #}
 {% macro _is_skipped(node) -%}
     {%- set given = [
         node.config.get('skip_optimize'), var('databricks_skip_optimize', none), var('DATABRICKS_SKIP_OPTIMIZE', none),
@@ -64,7 +64,7 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{# The partitions of a table that are worth writing anew: {order, orders, small, deleted}. #}
+{# The partitions of a table that are worth rewriting: {order, orders, small, deleted}. #}
 {% macro _due_parts(table) -%}
     {%- set limits, orders, small, deleted = table.thresholds, [], [], [] -%}
     {%- set order = 'unclustered' if table.state.clustering else 'unsorted' if table.zorder else none -%}
@@ -87,14 +87,14 @@
 {%- endmacro %}
 
 {#
-    Steps that write files anew: an order where there is one, which leaves nothing else to do; or fewer
-    files, and no deleted rows.
+    Steps that rewrite files: a step that orders the rows, if the table has an order, which makes other steps
+    unnecessary; otherwise steps for fewer files and no deleted rows.
 #}
 {% macro _rewrites(table) -%}
     {%- set state, due, relation, steps = table.state, dbt_delta._due_parts(table), table.relation, [] -%}
     {%- if due.order == 'unclustered' -%}
         {%- for part in due.orders -%}
-            {#- OPTIMIZE of a clustered table takes all files that are not of a large cluster. -#}
+            {#- OPTIMIZE of a clustered table rewrites all files that are not in a large cluster. -#}
             {%- do steps.append(dbt_delta._step(table, 'cluster', dbt_delta._optimize_sql(relation), due.orders, part.bytes,
                 part.unclustered_bytes + 4194304 * part.small_files,
                 dbt_delta._share(part.unclustered_bytes, part.bytes) ~ ' of the bytes are not clustered by '
@@ -160,9 +160,9 @@
 {%- endmacro %}
 
 {#
-    A step of a plan: {table, kind, sql, bytes, gain, worth, why, partitions}. `bytes` are those that it writes at
-    most; `gain` in bytes that readers need no longer read or that become free, a file counted as the four megabytes
-    that opening it costs Spark; `worth` is the gain for a byte that is written.
+    A step of a plan: {table, kind, sql, bytes, gain, worth, why, partitions}. `bytes` is the most that it writes.
+    `gain` is in bytes that readers no longer read or that become free; a file counts as four megabytes, the cost of
+    opening it in Spark. `worth` is the gain per byte that is written.
 #}
 {% macro _step(table, kind, sql, parts, bytes, gain, why) -%}
     {%- set some = ' in {:,} of {:,} partitions'.format(parts | length, table.state.parts | length)
@@ -174,7 +174,7 @@
     }) -}}
 {%- endmacro %}
 
-{# Partitions, the most to gain first, in lists that a predicate can name. #}
+{# Partitions, the largest gain first, in lists that are short enough for a predicate. #}
 {% macro _chunks(parts) -%}
     {%- set ordered = parts | sort(attribute='files', reverse=true) -%}
     {%- set chunks = [] -%}
@@ -182,7 +182,7 @@
     {{- return(chunks) -}}
 {%- endmacro %}
 
-{# A predicate of certain partitions; empty text where they are all. #}
+{# A predicate for these partitions; an empty text for all. #}
 {% macro _parts_sql(state, parts) -%}
     {%- if parts | length == state.parts | length -%}{{- return('') -}}{%- endif -%}
     {%- set texts = [] -%}
@@ -198,7 +198,7 @@
     {{- return(texts | join(' or ')) -}}
 {%- endmacro %}
 
-{# All steps in the order in which they are worth doing; those of one table in that of its plan. #}
+{# All steps in order of their worth; the steps of one table stay in the order of its plan. #}
 {% macro _ordered_steps(tables) -%}
     {%- set rewrites, vacuums = [], [] -%}
     {%- for table in tables if table.state is not none -%}

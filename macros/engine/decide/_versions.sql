@@ -1,6 +1,6 @@
 {#
-    The version that is meant: a number, a time, `previous` (before the last commit that moved rows), or
-    run:<id>, run:last: before that run wrote the table, or after it. `time` is the time that Spark takes the text for.
+    The version that a text means: a number, a time, `previous` (before the last commit that moved rows), or run:<id>
+    and run:last (before or after that run wrote the table). `time` is the text as Spark reads it as a time.
 #}
 {% macro _version_meant(relation, wanted, commits, what, after, time) -%}
     {%- set text = wanted | string | trim -%}
@@ -10,7 +10,7 @@
             {%- do dbt_delta._refuse(
                 what ~ ' is ' ~ text ~ ': ' ~ dbt_delta._named(relation) ~ ' has versions ' ~ first ~ ' to '
                 ~ newest ~ '.'
-                ~ (' Older ones left the log after delta.logRetentionDuration.' if text | int < first else '')
+                ~ (' Older ones are no longer in the log (delta.logRetentionDuration).' if text | int < first else '')
             ) -%}
         {%- endif -%}
         {{- return(text | int) -}}
@@ -26,21 +26,21 @@
         {%- if of_run[-1].version == 0 -%}
             {%- do dbt_delta._refuse(
                 what ~ ' is ' ~ text ~ ': that run created ' ~ dbt_delta._named(relation)
-                ~ ', there is no version before it.'
+                ~ ', so there is no version before it.'
             ) -%}
         {%- endif -%}
         {{- return(of_run[-1].version - 1) -}}
     {%- endif -%}
     {%- if time is none -%}
         {%- do dbt_delta._refuse(
-            what ~ " is '" ~ text ~ "'. Give a version, a time such as '2024-01-31 12:00', previous, or run:<id>."
+            what ~ " is '" ~ text ~ "'. Use a version, a time such as '2024-01-31 12:00', previous, or run:<id>."
         ) -%}
     {%- endif -%}
     {%- for commit in commits if commit.time.replace(tzinfo=none) <= time.replace(tzinfo=none) -%}
         {{- return(commit.version) -}}
     {%- endfor -%}
     {%- do dbt_delta._refuse(
-        what ~ " is '" ~ text ~ "', before the oldest version of " ~ dbt_delta._named(relation) ~ ' of '
+        what ~ " is '" ~ text ~ "', which is before the oldest version of " ~ dbt_delta._named(relation) ~ ', of '
         ~ commits[-1].time.isoformat(' ')[:19] ~ '.'
     ) -%}
 {%- endmacro %}

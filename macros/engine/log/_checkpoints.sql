@@ -1,6 +1,6 @@
 {#
-    The files of the newest whole checkpoint: `n.checkpoint.parquet`, all parts of `n.checkpoint.1.3.parquet`,
-    or `n.checkpoint.<id>.parquet` or `.json`; none where the log has version 0, unless always.
+    The files of the newest complete checkpoint: `n.checkpoint.parquet`, all parts of `n.checkpoint.1.3.parquet`, or
+    `n.checkpoint.<id>.parquet` or `.json`. None if the log has version 0, unless `always`.
 #}
 {% macro _newest_checkpoint(names, always) -%}
     {%- set newest = namespace(version='', files=[]) -%}
@@ -22,7 +22,7 @@
     {{- return(newest.files) -}}
 {%- endmacro %}
 
-{# The names of the files that hold the rest of a checkpoint of Delta's second format. #}
+{# The names of the files with the rest of a checkpoint of Delta's second format. #}
 {% macro _sidecars_sql(path, name) -%}
     {%- if name.endswith('.parquet') -%}
         {{- return('select sidecar.path as name from parquet.' ~ path ~ ' where sidecar is not null') -}}
@@ -31,7 +31,7 @@
     {{- return('select ' ~ sidecar ~ ' as name from text.' ~ path ~ ' where ' ~ sidecar ~ ' is not null') -}}
 {%- endmacro %}
 
-{# Each row of a checkpoint as the line of a log that says the same. #}
+{# Each row of a checkpoint as the same line of a log. #}
 {% macro _checkpoint_lines(source) -%}
     {%- set wanted = {
         'add': ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'deletionVector', 'clusteringProvider'],

@@ -1,4 +1,4 @@
-{# The files of tables and what else the logs say last, as the CTEs of a statement, the last being `files`. #}
+{# The newest state of the files of tables, and what else the logs say, as CTEs; the last one is `files`. #}
 {% macro _files_sql(logs, checkpoints) -%}
 {{ dbt_delta._lines_sql(logs, checkpoints) }},
 {{ dbt_delta._actions_sql(logs | map(attribute='tables') | sum(start=[]) | selectattr('zorder') | list) }},
@@ -6,7 +6,7 @@
 {{ dbt_delta._claims_sql() }}
 {%- endmacro %}
 
-{# The logs' lines, read as Delta's actions, and the tables that they are of: the CTE `lines`. #}
+{# The lines of the logs as Delta's actions, with their tables: the CTE `lines`. #}
 {% macro _lines_sql(logs, checkpoints) -%}
 {%- set vector = 'struct<storageType string, pathOrInlineDv string, offset int, cardinality bigint>' -%}
 {{ dbt_delta._logs_sql(logs, checkpoints, limits=true) }},
@@ -22,14 +22,15 @@ lines as (
             metaData struct<schemaString string, partitionColumns array<string>, configuration map<string, string>>,
             domainMetadata struct<domain string, configuration string, removed boolean>,
             commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
-                operationParameters map<string, string>, operationMetrics map<string, string>>'
-        ) as line
+                operationParameters map<string, string>, operationMetrics map<string, string>>, __dbt_corrupt string',
+                        map('columnNameOfCorruptRecord', '__dbt_corrupt')
+                    ) as line
     {{ dbt_delta._logs_of_tables() }}
     where {{ dbt_delta._is_log_file('logs.file') }}
 )
 {%- endmacro %}
 
-{# What each line says of a file, the table, or a commit: the CTE `actions`. #}
+{# What each line says about a file, the table, or a commit: the CTE `actions`. #}
 {% macro _actions_sql(is_sorted) -%}
 actions as (
     select
@@ -40,7 +41,8 @@ actions as (
             when line.metaData.schemaString is not null then 'about'
             when line.domainMetadata.domain = 'delta.clustering' then 'clustering'
             when line.commitInfo.operation is not null then 'operation'
-        end as kind,
+                when get_json_object(coalesce(line.__dbt_corrupt, '{}'), '$') is null then 'broken'
+            end as kind,
         coalesce(
             {{ dbt_delta._plain_path('coalesce(line.add.path, line.remove.path)') }}, line.commitInfo.operation, ''
         ) as key,
@@ -56,7 +58,8 @@ actions as (
             when line.domainMetadata.domain is not null and not line.domainMetadata.removed
                 then line.domainMetadata.configuration
             when line.commitInfo.operation is not null then to_json(line.commitInfo)
-        end as text,
+                else string(version)
+            end as text,
         coalesce(line.commitInfo.inCommitTimestamp, line.commitInfo.timestamp) as committed_at,
         {% if is_sorted -%}
             coalesce(max(line.commitInfo.operationParameters['zOrderBy'] = zorder) over (partition by id, version), false)
@@ -65,7 +68,7 @@ actions as (
 )
 {%- endmacro %}
 
-{# What was said last of each file, and of each that VACUUM may remove: the CTE `paths`. #}
+{# The newest state of each file, and of each file that VACUUM may remove: the CTE `paths`. #}
 {% macro _latest_sql() -%}
 -- A file with a new deletion vector leaves the table and comes back in one commit.
 latest as (
@@ -80,7 +83,7 @@ latest as (
     where kind is not null
     group by id, location, small, kind, key, vector.pathOrInlineDv, vector.offset
 ),
--- What VACUUM removes or leaves: data files, and files of deletion vectors.
+-- What VACUUM removes or keeps: data files, and files of deletion vectors.
 units as (
     select
         id, location, small, last, is_sorted, made_at, commits,
@@ -100,9 +103,9 @@ paths as (
 )
 {%- endmacro %}
 
-{# Whose each file is: the CTE `files`. #}
+{# The table that owns each file: the CTE `files`. #}
 {% macro _claims_sql() -%}
--- The files of other tables that a shallow clone has, or had, are claimed there.
+-- A shallow clone claims the files of other tables that it has, or had.
 claims as (
     select inline(filter(array(
         struct(
@@ -139,8 +142,8 @@ files as (
 {%- endmacro %}
 
 {#
-    The file that holds a deletion vector: the log has 16 bytes of its name as 20 characters of Z85, after a
-    folder; or the path of another table's; or the vector itself, which is no file.
+    The file of a deletion vector. The log has 16 bytes of its name as 20 characters of Z85, after a folder; or the
+    path of another table's file; or the vector itself, which needs no file.
 #}
 {% macro _vector_file(vector) -%}
     {%- set path, words = vector ~ '.pathOrInlineDv', [] -%}

@@ -1,4 +1,4 @@
-{# The lines of logs, and the tables that they are of with what is a small file there: the CTEs `logs` and `tables`. #}
+{# The lines of logs, and their tables with the limit of a small file: the CTEs `logs` and `tables`. #}
 {% macro _logs_sql(logs, checkpoints=[], limits=false) -%}
     {%- set lines, known = [], [] -%}
     {%- for log in logs -%}
@@ -26,7 +26,7 @@ from logs
         on {{ dbt_delta._plain_path("regexp_extract(logs.file, '^(.*)/_delta_log/', 1)") }} = tables.location
 {%- endmacro %}
 
-{# The version that a file of a log is of. #}
+{# The version of a file of a log. #}
 {% macro _file_version(path) -%}
 bigint(regexp_extract({{ path }}, '/([0-9]{20})[.][^/]*$', 1))
 {%- endmacro %}

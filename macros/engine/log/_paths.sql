@@ -1,21 +1,21 @@
-{# A table's location as _plain_path has those in logs. #}
+{# A table's location in the form of _plain_path. #}
 {% macro _plain_location(text) -%}
     {{- return(modules.re.sub('^file:/+', 'file:/', text).rstrip('/')) -}}
 {%- endmacro %}
 
-{# A path in a log as the catalog has it: not encoded, with one slash after file:. #}
+{# A path in a log in the form of the catalog: not encoded, with one slash after file:. #}
 {% macro _plain_path(path) -%}
     {{- return(
         "regexp_replace(url_decode(replace(" ~ path ~ ", '+', '%2B')), '^file:/+', 'file:/')"
     ) -}}
 {%- endmacro %}
 
-{# A path of which no character stands for others. #}
+{# A path without wildcards. #}
 {% macro _plain_glob(path) -%}
     {{- return(modules.re.sub('([][{}*?,\\\\])', '\\\\\\1', path)) -}}
 {%- endmacro %}
 
-{# The folder of a table's schema's folder. #}
+{# The folder that contains the folder of a table's schema. #}
 {% macro _warehouse(table) -%}
     {{- return(table.location.rpartition('/')[0].rpartition('/')[0]) -}}
 {%- endmacro %}

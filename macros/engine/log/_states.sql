@@ -1,4 +1,4 @@
-{# What logs say of their tables, for _state. #}
+{# What logs say about their tables, for _state. #}
 {% macro _states_sql(logs, checkpoints) -%}
 {{ dbt_delta._files_sql(logs, checkpoints) }},
 -- Each file, and each claim on it.
@@ -32,7 +32,7 @@ select
     sum(own.size) filter (where not own.is_clustered) as unclustered_bytes,
     count_if(not is_sorted) as unsorted_files,
     sum(own.size) filter (where not is_sorted) as unsorted_bytes,
-    -- A deletion vector was made later than its data file, of which alone the log says when.
+    -- A deletion vector is newer than its data file, but the log has only the time of the data file.
     if(kind = 'claim', min(if(
         is_vector, coalesce(if(is_live, null, own.time), claim.made_at, made_at, 0),
         coalesce(claim.made_at, made_at, if(is_live, null, own.time), 0)
@@ -51,8 +51,8 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {%- endmacro %}
 
 {#
-    Tables with their states, of rows of _states_sql. Who may be a shallow clone and cannot be read holds all back,
-    as a pin.
+    Tables with their states, from rows of _states_sql, and the `problem` of an unreadable log. A table with an
+    unreadable log may be a shallow clone: it is a pin that keeps the files of all tables.
 #}
 {% macro _tables_of_rows(tables, rows, problems) -%}
     {%- set rows_of, unknown, known, done = {}, [], [], [] -%}
@@ -64,10 +64,11 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
         }) -%}
     {%- endfor -%}
     {%- for table in tables -%}
-        {%- set state = dbt_delta._state(rows_of[table.id]) if table.id in rows_of else none -%}
-        {%- do known.append(dict(table, pins=table.pins + unknown, state=state)) -%}
+        {%- set state = dbt_delta._state(rows_of[table.id])
+            if table.id in rows_of and table.id not in problems else none -%}
+        {%- do known.append(dict(table, pins=table.pins + unknown, state=state, problem=problems.get(table.id))) -%}
     {%- endfor -%}
-    {#- A claim names the table of its clone, of which the claims of others say nothing. -#}
+    {#- A claim contains the table of its clone, without the claims on that table. -#}
     {%- for table in known -%}
         {%- set state = none if table.state is none
             else dict(table.state, claims=dbt_delta._claims(rows_of[table.id], known)) -%}
@@ -76,10 +77,30 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
     {{- return(done) -}}
 {%- endmacro %}
 
+{# Why rows of _states_sql are not all that the log of a table had, {text, is_certain}; the text may be empty. #}
+{% macro _log_fault(table, rows) -%}
+    {%- set versions = [] -%}
+    {%- for row in rows if row['id'] | int == table.id and row['kind'] in ('broken', 'operation') -%}
+        {%- if row['kind'] == 'broken' -%}
+            {{- return({'text': 'version ' ~ row['text'] ~ ' is not valid JSON', 'is_certain': true}) -}}
+        {%- endif -%}
+        {%- for commit in fromjson(row['commits']) -%}{%- do versions.append(commit.version | int) -%}{%- endfor -%}
+    {%- endfor -%}
+    {%- for version in (range(versions | min, versions | max) if versions else []) if version not in versions -%}
+        {{- return({'text': 'version ' ~ version ~ ' is missing', 'is_certain': false}) -}}
+    {%- endfor -%}
+    {{- return({'text': '', 'is_certain': false}) -}}
+{%- endmacro %}
+
+{# What to say about a table without a state. #}
+{% macro _log_problem(table) -%}
+    {{- return('its log cannot be read' ~ (' (' ~ table.problem ~ ')' if table.problem else '')) -}}
+{%- endmacro %}
+
 {#
-    The state of a table as its log has it, of rows of _states_sql; times are milliseconds since 1970:
+    The state of a table according to its log, from rows of _states_sql; times are milliseconds since 1970:
     - `version`, `configuration` (its properties), `columns`, `partitions`, `clustering`;
-    - `parts`: for each partition of the newest version, in the order of its key, as _part has it;
+    - `parts`: the partitions of the newest version, in the order of their keys; see _part;
     - `gone`: {time, bytes} of files that left the table, by the hour;
     - `claims`: see _claims;
     - `commits`: the time of each version in the log; `operations`: the last commit of each operation;
@@ -109,7 +130,7 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
     {%- for path in said.get('clustering', {}).get('clusteringColumns', []) -%}
         {%- do clustering.append(([names.get(path[0], path[0])] + path[1:]) | join('.')) -%}
     {%- endfor -%}
-    {#- Spark gives partitions in any order, which differs from run to run. -#}
+    {#- Spark returns partitions in an order that differs from run to run. -#}
     {{- return({
         'version': commits.keys() | max if commits else none,
         'configuration': about.get('configuration', {}), 'partitions': about.get('partitionColumns', []),
@@ -119,7 +140,7 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
     }) -}}
 {%- endmacro %}
 
-{# With column mapping the log has other names for columns; those of the schema take their place. #}
+{# With column mapping the log has other names for columns; they are replaced by the names of the schema. #}
 {% macro _logical_names(columns) -%}
     {%- set names = {} -%}
     {%- for column in columns -%}
@@ -130,8 +151,8 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 
 {#
     A partition: {key, values, files, bytes, small_files, small_bytes, rows, deleted_rows, deleted_bytes,
-    unclustered_files, unclustered_bytes, unsorted_files, unsorted_bytes}; deleted_bytes is that of files of which
-    deletion vectors hide rows.
+    unclustered_files, unclustered_bytes, unsorted_files, unsorted_bytes}; deleted_bytes is the size of the files in
+    which deletion vectors hide rows.
 #}
 {% macro _part(row, names) -%}
     {%- set values, numbers = {}, {} -%}
@@ -148,18 +169,18 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {%- endmacro %}
 
 {#
-    The data files and deletion vectors of a table that a shallow clone has, or had until `left`:
-    {time, table, is_live, left}, the table of the clone, whether this one has them still, and the time
-    since when a VACUUM might take one of them.
+    The data files and deletion vectors of a table that a shallow clone has, or had until `left`: {time, table,
+    is_live, left}. `table` is the clone; `is_live` says whether the table itself still has them; since `time` a
+    VACUUM might remove one of them.
 #}
 {% macro _claims(rows, tables) -%}
     {%- set claims = [] -%}
     {%- for row in rows if row['kind'] == 'claim' -%}
         {%- set about = fromjson(row['key']) -%}
-        {%- do claims.append({
+        {%- if tables[about.claimant].state is not none -%}{%- do claims.append({
             'time': row['time'] | int, 'table': tables[about.claimant], 'is_live': about.is_live,
             'left': (about.hour + 1) * 3600000 if about.hour is defined else none,
-        }) -%}
+            }) -%}{%- endif -%}
     {%- endfor -%}
     {{- return(claims) -}}
 {%- endmacro %}

@@ -1,18 +1,28 @@
-{# The commits of logs that have a tag of dbt, and the first of each table, newest first. #}
+{# The commits with a tag of dbt, the first commit of each table, and versions with a `problem`, newest first. #}
 {% macro _tagged_sql(logs) -%}
 {{ dbt_delta._logs_sql(logs) }},
 commits as (
     select
         tables.id,
         {{ dbt_delta._file_version('logs.file') }} as version,
-        from_json(
-            logs.value,
-            'commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
-                operationParameters map<string, string>, userMetadata string>'
-        ).commitInfo as about
-    {{ dbt_delta._logs_of_tables() }}
-    where logs.file rlike '/[0-9]{20}[.]json$' and logs.value like '%"commitInfo"%'
-)
+                max(logs.value) filter (where logs.value like '%"commitInfo"%') as info,
+                bool_or(trim(logs.value) not rlike '^([{].*[}])?$') as is_broken
+            {{ dbt_delta._logs_of_tables() }}
+            where logs.file rlike '/[0-9]{20}[.]json$'
+            group by all
+        ),
+        told as (
+            select
+                *,
+                from_json(
+                    info,
+                    'commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
+                        operationParameters map<string, string>, userMetadata string>'
+                ).commitInfo as about,
+                max(version) over (partition by id) - min(version) over (partition by id) + 1
+                    > count(*) over (partition by id) as is_short
+            from commits
+        )
 select
     id,
     version,
@@ -20,8 +30,12 @@ select
     about.operation as operation,
     to_json(about.operationParameters) as operationParameters,
     '{}' as operationMetrics,
-    about.userMetadata as userMetadata
-from (select *, min(version) over (partition by id) as oldest from commits where about is not null)
-where version = oldest or about.userMetadata like '%dbt_invocation_id%'
+    about.userMetadata as userMetadata,
+    case
+        when is_broken then concat('version ', version, ' is not valid JSON')
+        when is_short then 'a version is missing'
+    end as problem
+    from (select *, min(if(about is null, null, version)) over (partition by id) as oldest from told)
+    where version = oldest or about.userMetadata like '%dbt_invocation_id%' or is_broken
 order by id, version desc
 {%- endmacro %}

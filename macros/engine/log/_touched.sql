@@ -1,4 +1,4 @@
-{# The files that commits of a table added and removed, from a version to another, for FROM. #}
+{# The files that the commits of a table between two versions added and removed, for FROM. #}
 {% macro _commit_files_sql(location, first, last) -%}
 (
             select

@@ -1,4 +1,4 @@
-{# The files that left a table since a time and that its newest checkpoint and what follows do not name, counted. #}
+{# Counts the files that left a table since a time and that its newest checkpoint and later commits do not name. #}
 {% macro _untracked_sql(log, checkpoints, time) -%}
     {%- set lines = ['select *, false as is_checkpoint from (' ~ dbt_delta._log_lines(log) ~ ')'] -%}
     {%- for source in checkpoints -%}
@@ -27,7 +27,7 @@ paths as (
     from lines
     cross join (select max(version) as newest from lines where is_checkpoint) as checkpoint
     lateral view explode(array(coalesce(line.add.deletionVector, line.remove.deletionVector))) two as vector
-    -- A deletion vector may leave a file that stays.
+    -- A deletion vector may be removed while its data file stays.
     lateral view explode(array(
         coalesce(line.add.path, line.remove.path),
         if(vector.storageType = 'u', vector.pathOrInlineDv, null)

@@ -1,4 +1,4 @@
-{# Brings an existing table to its configuration, or refuses before the first change. #}
+{# Changes an existing table to match its configuration, or refuses before the first change. #}
 {% macro _align(existing, layout, changes=[]) -%}
     {%- if layout is not none -%}
         {%- do dbt_delta._check_rows(existing, layout, changes) -%}
@@ -25,7 +25,7 @@
     ) -%}
 {%- endmacro %}
 
-{# Refuses rows that violate one of some constraints, as name: expression; `masked` columns are not shown. #}
+{# Refuses rows that violate one of the constraints, {name: expression}; values of `masked` columns are not shown. #}
 {% macro _refuse_violations(checks, from, rows, masked=none) -%}
     {%- if not checks -%}{{- return(none) -}}{%- endif -%}
     {%- set masked = dbt_delta._masked_here() if masked is none else masked -%}

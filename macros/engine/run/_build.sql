@@ -1,7 +1,7 @@
 {#
-    Builds the model's table from a SELECT, in one commit, whatever stands in its place: a table
-    that can be is replaced by a new version of itself; anything else stays until its successor is
-    whole, and then goes by two renames.
+    Builds the model's table from a SELECT, in one commit, whatever relation has its name. If possible, a table is
+    replaced by a new version of itself. Any other relation stays until its successor is complete, and is then swapped
+    by two renames.
 #}
 {% macro _build_table(relation, sql, existing, layout) -%}
     {%- set in_place = dbt_delta._is_replaceable(existing, layout) if existing is not none
@@ -31,8 +31,8 @@
 {%- endmacro %}
 
 {#
-    The SELECT that CREATE TABLE AS reads. Columns take their comments from a temporary view, as the
-    statement itself has no place for them.
+    The SELECT that CREATE TABLE AS reads. The comments of columns come from a temporary view, because the statement
+    cannot set them.
 #}
 {% macro _prepare_source(sql, columns, layout) -%}
     {%- if layout.format != 'iceberg' -%}
@@ -46,7 +46,7 @@
     {{- return('select * from ' ~ view) -}}
 {%- endmacro %}
 
-{# What a table that was just built still lacks: the one thing that CREATE TABLE AS cannot say. #}
+{# Sets what CREATE TABLE AS cannot set in a new table. #}
 {% macro _finish_build(relation, layout) -%}
     {%- set feed = layout.properties.get('delta.enableChangeDataFeed') -%}
     {%- if feed is not none and 'delta.enableChangeDataFeed' not in dbt_delta._creation_properties(layout) -%}
@@ -54,7 +54,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# What the first commit of a successor tells of what it replaces by a swap, and what no undo brings back. #}
+{# The tag of a successor's first commit: what it replaces in a swap, which no undo can restore. #}
 {% macro _replaced_tag(existing) -%}
     {{- return({} if existing is none else {
         'dbt_replaced': 'view' if existing.type == 'view' else existing.provider ~ ' table'
@@ -62,8 +62,8 @@
 {%- endmacro %}
 
 {#
-    Whether a first build was killed: its files lie where the table belongs, and the catalog does not
-    know of it. Refuses where they are more than that.
+    Whether a first build was killed: its files are in the table's folder, and the catalog does not have the table.
+    Refuses if the folder has more than one commit.
 #}
 {% macro _is_broken_off(relation) -%}
     {%- set path = dbt_delta._folder_of(relation) -%}
@@ -73,8 +73,8 @@
     {%- set commits = dbt_delta._commits_of('delta.' ~ dbt_delta._quoted(path), limit=2) -%}
     {%- if commits | length != 1 or commits[0].node != model.unique_id -%}
         {%- do dbt_delta._refuse(
-            path ~ ' holds a Delta table that the catalog does not know, where ' ~ dbt_delta._named(relation)
-            ~ ' belongs. Nothing was changed. If it is that table, register it: create table '
+            'The folder of ' ~ dbt_delta._named(relation) ~ ', ' ~ path ~ ', holds a Delta table that is not in the '
+            ~ 'catalog. Nothing was changed. If it is this table, register it: create table '
             ~ dbt_delta._named(relation) ~ ' using delta location ' ~ dbt_delta._literal(path)
             ~ '. If not, move the folder away.'
         ) -%}

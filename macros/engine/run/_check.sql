@@ -1,4 +1,4 @@
-{# Refuses a condition of the configuration that Spark cannot read, by the name of its config. #}
+{# Refuses a condition of the configuration that Spark cannot plan, with the name of its config. #}
 {% macro _check_conditions(table, batch, settings) -%}
     {%- if adapter.dbt_delta_problem is not defined -%}{{- return(none) -}}{%- endif -%}
     {%- set of_table, added = table.name ~ dbt_delta._as_dest(settings), [] -%}
@@ -9,7 +9,7 @@
         ) -%}
     {%- endfor -%}
     {%- if added -%}
-        {#- A condition may name what a schema change is about to add. -#}
+        {#- A condition may name a column that this run adds. -#}
         {%- set of_table = '(select *, ' ~ added | join(', ') ~ ' from ' ~ table.name ~ ')'
             ~ dbt_delta._as_dest(settings) -%}
     {%- endif -%}
@@ -32,14 +32,27 @@
         ) -%}
         {%- if problem -%}
             {%- do dbt_delta._refuse(
-                name ~ ' of ' ~ table.name ~ ' is ' ~ condition ~ ', and Spark says: ' ~ problem
+                name ~ ' of ' ~ table.name ~ ' is ' ~ condition ~ '. Spark refuses it: ' ~ problem
                 ~ ' Nothing was written.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# Refuses rows that a replace_where would write outside of what it replaces; returns how many rows there are. #}
+{# Refuses an expression on the rows of a table that is not one, or that Spark refuses in this condition. #}
+{% macro _check_expression(name, expression, condition, what) -%}
+    {%- set problem = 'Its brackets do not match.' if not dbt_delta._is_balanced(expression)
+        else dbt_delta._attempt(
+            'select 1 from ' ~ name ~ ' join (select 1 as __dbt_one) as __dbt_other on (' ~ condition ~ '\n) limit 0'
+        ).problem -%}
+    {%- if problem -%}
+        {%- do dbt_delta._refuse(
+            what ~ " '" ~ expression | trim ~ "'. Spark refuses it: " ~ problem ~ ' Nothing was changed.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Refuses rows that a replace_where would write but not replace; returns the number of rows. #}
 {% macro _check_predicate(table, batch, predicates) -%}
     {%- set predicate = dbt_delta._all_of(predicates) -%}
     {%- set outside = run_query(
@@ -50,7 +63,7 @@
         {%- do dbt_delta._refuse_batch(
             batch,
             outside['outside'] | int ~ ' of ' ~ outside['row_count'] | int ~ ' rows of the batch for '
-            ~ table.name ~ ' are outside of what is replaced, ' ~ predicate
+            ~ table.name ~ ' do not meet incremental_predicates, ' ~ predicate
             ~ '. Nothing was written. Filter the model by the same condition, or widen incremental_predicates.'
         ) -%}
     {%- endif -%}
@@ -58,8 +71,8 @@
 {%- endmacro %}
 
 {#
-    Refuses to write NULL for a column that is an identity, or that may be computed by Delta or have a DEFAULT,
-    where Spark does not tell. Writers before version 4 computed none.
+    Refuses to write NULL to an identity column, or to a column that Delta may compute or that may have a DEFAULT, if
+    Spark does not say. Writers before version 4 compute nothing.
 #}
 {% macro _check_defaults(table, batch) -%}
     {%- set computing = ['legacy'] if '4' <= table.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
@@ -72,30 +85,30 @@
         {%- if is_identity or (computing and column.default is not defined) -%}
             {%- do dbt_delta._refuse_batch(
                 batch,
-                'The model gives no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
+                'The model has no column ' ~ column.name ~ ', which ' ~ ('is an identity' if is_identity
                     else 'may have a DEFAULT or be computed') ~ ' in ' ~ table.name
-                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Give the column.'
+                ~ ': with a subquery in incremental_predicates it would be NULL. Nothing was written. Add the column.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
-{# Stops the model, and leaves nothing of its batch behind. #}
+{# Stops the model and drops its staged batch. #}
 {% macro _refuse_batch(batch, text) -%}
     {%- if batch.get('staging') is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
     {%- do dbt_delta._refuse(text) -%}
 {%- endmacro %}
 
 {#
-    Differences between configuration and table that only a rebuild can settle; and what dbt refuses
-    of a merge, but not of the first build.
+    Refuses differences between configuration and table that only a rebuild can resolve, and configs of a merge that
+    dbt refuses, too, but not in the first build.
 #}
 {% macro _validate_target(table, settings, layout) -%}
     {%- if table.provider != 'delta' -%}
         {%- do dbt_delta._drop_python_batch() -%}
         {%- do dbt_delta._refuse(
-            table.name ~ ' is a ' ~ table.provider ~ ' table, and the model makes a Delta table: the rows of this run '
-            ~ 'would take the place of all. Nothing was changed. Rebuild it with --full-refresh'
+            table.name ~ ' is a ' ~ table.provider ~ ' table, but the model builds a Delta table: the rows of this run '
+            ~ 'would replace all rows. Nothing was changed. Rebuild it with --full-refresh'
             ~ (', or keep its rows: dbt run-operation convert_to_delta --args ' ~ "'{source: "
                 ~ dbt_delta._bare(table.relation) ~ "}'" if table.provider == 'parquet' else '') ~ '.'
         ) -%}
@@ -106,7 +119,7 @@
         {%- for column in table.columns if (column.get('declared') or '').startswith('char(') -%}
             {%- do dbt_delta._refuse(
                 'Column ' ~ column.name ~ ' of ' ~ table.name ~ ' is ' ~ column.declared ~ ': Delta cannot MERGE into a '
-                ~ 'table that has such a column. Nothing was changed. Rebuild it with --full-refresh, which makes it a '
+                ~ 'table that has such a column. Nothing was changed. Rebuild with --full-refresh, which makes it a '
                 ~ 'string, or use a strategy without MERGE: append or replace_where.'
             ) -%}
         {%- endfor -%}
@@ -120,9 +133,9 @@
     {%- if settings.strategy == 'insert_overwrite'
         and layout.partitions | map('lower') | list != table.partitions | map('lower') | list -%}
         {%- do dbt_delta._refuse(
-            'partition_by is ' ~ layout.partitions ~ ' and ' ~ table.name ~ ' is partitioned by '
-            ~ table.partitions ~ ': insert_overwrite would replace other rows than meant. '
-            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to what the table has.'
+            'partition_by is ' ~ layout.partitions ~ ', but ' ~ table.name ~ ' is partitioned by '
+            ~ table.partitions ~ ': insert_overwrite would replace the wrong rows. '
+            ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to ' ~ table.partitions ~ '.'
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._refuse_between(table, settings) -%}

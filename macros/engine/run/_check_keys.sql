@@ -1,11 +1,11 @@
-{# Refuses a batch whose keys are not what the configuration says, naming the first five. #}
+{# Refuses a batch whose keys break the configuration, with the first five of them. #}
 {% macro _check_keys(table, batch, settings, found, is_build=false) -%}
     {%- set keys = settings.unique_key -%}
     {%- if settings.null_keys == 'error' and found['null_rows'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
             table, batch, keys, found['null_rows'] | int, 'null keys',
             where=dbt_delta._null_condition(keys),
-            way_out="Filter them out, or set null_keys: match, by which NULL is a key like any other."
+            way_out='Filter them out, or set null_keys: match, which treats NULL as a key like any other.'
         ) -%}
     {%- elif dbt_delta._refuses_duplicates(settings, is_build) and found['duplicate_keys'] | int > 0 -%}
         {%- do dbt_delta._refuse_keys(
@@ -17,15 +17,15 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# Refuses keys that would not be found again. #}
+{# Refuses keys that the next run would not find. #}
 {% macro _check_losses(table, batch, settings, losses, found) -%}
     {%- for loss in losses -%}
         {%- set count = found['lost_' ~ loop.index0] | int -%}
         {%- if count > 0 -%}
             {%- do dbt_delta._refuse_batch(
                 batch,
-                count ~ ' keys of the batch for ' ~ table.name ~ ', unique_key ' ~ settings.unique_key | join(', ')
-                ~ ', ' ~ loss.problem ~ '. Nothing was written.'
+                count ~ ' keys of the batch for ' ~ table.name ~ ' (unique_key ' ~ settings.unique_key | join(', ')
+                ~ ') ' ~ loss.problem ~ '. Nothing was written.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}

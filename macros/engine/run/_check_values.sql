@@ -1,6 +1,6 @@
 {#
-    Refuses values that the table's columns would store as others, such as 1.5 in an int. Spark fails for what a
-    column cannot hold at all. Keys were looked at before.
+    Refuses values that would change in the table's columns, such as 1.5 in an int. Spark itself fails for values that
+    a column cannot hold at all. Keys were checked before.
 #}
 {% macro _check_values(name, batch, keys=[]) -%}
     {%- set losses = dbt_delta._value_losses(batch, keys) -%}
@@ -11,18 +11,18 @@
         {%- if count > 0 -%}
             {%- do dbt_delta._refuse_batch(
                 batch,
-                'Column ' ~ column.source ~ ' of ' ~ count ~ ' rows of the batch for ' ~ name ~ ' is '
-                ~ column.source_type ~ ' and another value as ' ~ column.type ~ ', the type in the table, for example '
-                ~ example ~ '. Nothing was written. Cast the column to that type, or give the table a wider one.'
+                'Column ' ~ column.source ~ ' is ' ~ column.source_type ~ ' in the model and ' ~ column.type ~ ' in '
+                ~ name ~ '. The value of ' ~ count ~ ' rows of the batch would change, for example ' ~ example
+                ~ '. Nothing was written. Cast the column in the model, or give the table a wider type.'
             ) -%}
         {%- endif -%}
     {%- endfor -%}
 {%- endmacro %}
 
 {#
-    Refuses rows that the table's constraints forbid while the table is as it was: the write itself would
-    fail after the table was altered. Rows that may not be written, and constraints on
-    columns that the batch lacks, are left to the write.
+    Refuses rows that violate the table's constraints before the table is altered: the write itself would fail only
+    after that. Rows that may not be written, and constraints on columns that are not in the batch, are left to the
+    write.
 #}
 {% macro _check_constraints(existing, batch, settings, promised) -%}
     {%- set limited = settings.predicates and settings.strategy in ('merge', 'delete+insert') -%}

@@ -1,4 +1,4 @@
-{# The node of the project whose table this is, in whatever schema; none without one. #}
+{# The node of the project that builds this table, in any schema, or none. #}
 {% macro _node_of(relation) -%}
     {%- set of_name = [] -%}
     {%- for node in dbt_delta._table_nodes(views=true) if node.alias | lower == relation.identifier | lower -%}
@@ -9,8 +9,8 @@
 {%- endmacro %}
 
 {#
-    Everything that an output shows of one comparison of these relations. Its rows are found once and kept in
-    Spark's cache until they are counted.
+    All that an output shows of one comparison of these relations. Its rows are computed once and stay in Spark's
+    cache until they are counted.
 #}
 {% macro _diff_report(sides, relations, options) -%}
     {%- set key, masked, nodes = options.unique_key, [], [] -%}
@@ -20,7 +20,7 @@
     {%- endfor -%}
     {%- set node = nodes | select | first | default(none) -%}
     {%- if key is none and node is not none -%}
-        {#- An expression is no column to pair by. -#}
+        {#- Rows are paired only by columns, not by expressions. -#}
         {%- set key = dbt_delta._names(node.config.get('unique_key')) -%}
         {%- set plain = [] -%}
         {%- for name in key if modules.re.fullmatch('\\w+', name) -%}{%- do plain.append(name) -%}{%- endfor -%}
@@ -70,7 +70,7 @@
     {{- return(run_query('select count(*) as count from ' ~ text).rows[0]['count'] | int) -}}
 {%- endmacro %}
 
-{# Stops with an error where a condition over the counts holds for one of the reports. #}
+{# Stops with an error if a condition on the counts is true for one of the reports. #}
 {% macro _fail_if(condition, reports) -%}
     {%- for report in reports -%}
         {%- set values = [] -%}

@@ -1,14 +1,13 @@
 {#
-    The model's SELECT. `is_stale`: dbt rendered it when it believed something else of the model's table
-    than what is_incremental() says now, because its listing failed or a hook made or dropped the table.
-    It is rendered again then.
+    The model's SELECT. `is_stale`: is_incremental() had another value when dbt rendered the model, because dbt's
+    listing failed or a hook created or dropped the table. Then the model is rendered again.
 #}
 {% macro _model_sql(is_stale=false) -%}
     {%- if is_stale and (model.language == 'python' or model.extra_ctes) -%}
         {%- do dbt_delta._drop_python_batch() -%}
         {%- do dbt_delta._refuse(
-            'What the catalog has of ' ~ dbt_delta._bare(this) ~ ' is not what dbt knew when it rendered the model: the '
-            ~ 'listing of the schema failed, or a hook made or dropped it. Nothing was changed. Run the model again.'
+            'dbt rendered the model with an outdated state of ' ~ dbt_delta._bare(this) ~ ': the listing of the schema '
+            ~ 'failed, or a hook created or dropped the table. Nothing was changed. Run the model again.'
         ) -%}
     {%- elif is_stale -%}
         {{- return(dbt_delta._inner_sql(render(model.raw_code))) -}}
@@ -18,7 +17,7 @@
     {{- return(dbt_delta._inner_sql(compiled_code)) -}}
 {%- endmacro %}
 
-{# Hooks and header that come before the first statement of a model; Python has run them. #}
+{# Runs the hooks and the header that come before a model's first statement; for a Python model they have run. #}
 {% macro _begin() -%}
     {%- do dbt_delta._hide_values(dbt_delta._masked_here()) -%}
     {%- if model.language != 'python' -%}
@@ -30,8 +29,8 @@
 {%- endmacro %}
 
 {#
-    Hooks, those outside of dbt's transaction first before a model and last after it. Spark has
-    none: dbt's own run_hooks would send it a COMMIT.
+    Runs hooks. Those outside of dbt's transaction run first before a model and last after it. Spark has no
+    transactions: dbt's own run_hooks would send it a COMMIT.
 #}
 {% macro _run_hooks(hooks, order) -%}
     {%- for inside in order -%}
@@ -44,12 +43,12 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# The result of a model whose table is as it should be. #}
+{# Stores the result of a model that writes nothing. #}
 {% macro _write_nothing(message) -%}
     {%- do store_raw_result('main', message=message, code='OK', rows_affected='0') -%}
 {%- endmacro %}
 
-{# Runs what comes before a Python model, which runs at once, and gives its code. #}
+{# Runs what comes before a Python model, and returns its code, which runs next. #}
 {% macro get_python_batch_code() -%}
     {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}

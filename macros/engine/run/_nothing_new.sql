@@ -1,9 +1,9 @@
-{# Whether writing the batch would change nothing: it is empty, or all of it is there. #}
+{# Whether writing the batch would change nothing: it is empty, or the table has all of it. #}
 {% macro _is_nothing(table, batch, settings) -%}
     {%- if dbt_delta._is_empty(batch, settings) -%}{{- return(true) -}}{%- endif -%}
     {%- if settings.strategy == 'merge' -%}{{- return(not dbt_delta._has_clause(batch, settings)) -}}{%- endif -%}
     {%- if batch.rows == 0 and settings.strategy == 'replace_where' and dbt_delta._has_subquery(settings.predicates) -%}
-        {#- This one writes the rows to keep anew. -#}
+        {#- This statement rewrites the rows to keep. -#}
         {{- return(run_query(
             'select 1 from ' ~ table.name ~ ' where ' ~ dbt_delta._all_of(settings.predicates) ~ ' limit 1'
         ).rows | length == 0) -}}

@@ -8,12 +8,12 @@
     {%- do dbt_delta._print_table(['table', 'action', 'from', 'to', 'about'], lines) -%}
 {%- endmacro %}
 
-{# Takes a step, if the table is still what the plan saw. #}
+{# Takes a step if the table has not changed since the plan. #}
 {% macro _take_step(step) -%}
     {%- set newest = dbt_delta._commits(step.relation, 1)[0] -%}
     {%- if (newest.version, newest.time) != (step.newest, step.at) -%}
         {%- do dbt_delta._refuse(
-            step.table ~ ' was changed by somebody else meanwhile. What was done before is whole; run the same again.'
+            'Another writer changed ' ~ step.table ~ ' meanwhile. The steps before it are done. Run the command again.'
         ) -%}
     {%- endif -%}
     {%- if step.version is none -%}

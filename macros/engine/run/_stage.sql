@@ -1,13 +1,13 @@
 {#
-    Stages the batch and looks at it: its columns, what they ask of the table, and its keys.
-    Refuses what must not be written, before anything is.
+    Stages the batch and checks it: its columns, the changes that they need in the table, and its keys. Refuses what
+    must not be written before anything is written.
 #}
 {% macro _stage(table, sql, settings, promised, bounded, is_altered) -%}
     {%- set batch = dbt_delta._batch(
         '(\n' ~ sql ~ ')', **dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql)
     ) -%}
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
-    {#- The SELECT itself may fail: it is evaluated before the table is altered. -#}
+    {#- The SELECT itself may fail, so it is evaluated before the table is altered. -#}
     {%- set staged = dbt_delta._is_staged(table, sql, settings) or (
         (batch.changes or is_altered) and model.language != 'python'
     ) -%}
@@ -47,7 +47,7 @@
     {%- if settings.strategy == 'replace_where' and settings.predicates -%}
         {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, settings.predicates)) -%}
     {%- elif by_subquery -%}
-        {#- Without a subquery Delta looks itself. -#}
+        {#- Without a subquery Delta checks this itself. -#}
         {%- set predicates = dbt_delta._window(table) + settings.predicates -%}
         {%- set batch = dict(batch, rows=dbt_delta._check_predicate(table, batch, predicates)) -%}
     {%- endif -%}
@@ -55,9 +55,9 @@
 {%- endmacro %}
 
 {#
-    The batch under a name: one that was not staged gets a view. A SELECT may ask its own table, as for the
-    newest row; a MERGE refuses that in a subquery of its source ("Table does not support reads"),
-    but not behind a view.
+    The batch with a name: a batch that was not staged gets a view. A SELECT may read its own table, for example for
+    the newest row. A MERGE refuses that in a subquery of its source ("Table does not support reads"), but not in a
+    view.
 #}
 {% macro _named_batch(table, batch, settings) -%}
     {%- if batch.staging is not none -%}{{- return(batch) -}}{%- endif -%}

@@ -1,7 +1,7 @@
 {#
-    Puts a finished successor in the place of a relation, then drops that. If the second of the
-    two renames fails, the first is taken back. Delta keeps the logs of tables by path in memory, where
-    a path now is another table's: the driver forgets them all (VALUES: no executor does it).
+    Gives the name of a relation to its finished successor, and then drops the relation. If the second of the two
+    renames fails, the first is reverted. Delta caches logs by path, and a path now belongs to another table: the
+    driver clears the cache (FROM VALUES keeps this on the driver).
 #}
 {% macro _swap(existing, successor) -%}
     {%- set old = dbt_delta._beside(existing.relation, 'old') -%}
@@ -12,8 +12,8 @@
 {%- endmacro %}
 
 {#
-    The path of a table's files that the catalog does not know, or none if there are no such files.
-    On a server, which lists no folders: where they would lie.
+    The path of a table's files that are not in the catalog, or none if there are no such files. A server lists no
+    folders: there it is the path that they would have.
 #}
 {% macro _folder_of(relation) -%}
     {%- set name = relation.identifier | lower -%}
@@ -30,7 +30,7 @@
     {{- return(places[relation.schema] ~ '/' ~ name) -}}
 {%- endmacro %}
 
-{# What runs of the model that were killed have left beside it, as the schema was listed. #}
+{# Leftovers of killed runs of the model, at the time of the listing. #}
 {% macro _drop_leftovers(relation) -%}
     {%- set own = dbt_delta._beside(relation, '').identifier[-10:] -%}
     {%- set start = relation.identifier | lower ~ '__dbt_' -%}

@@ -1,6 +1,6 @@
 {#
-    Runs its block with more, if anything, in the tag of its commits; see src/dbt_delta/session/tags.py.
-    Where connections share a session, because the plugin is off, models would tag each other's.
+    Runs its block with more values in the tag of its commits; see src/dbt_delta/session/tags.py. Without the plugin a
+    model adds nothing: connections share a session, and models would tag the commits of others.
 #}
 {% macro _tagging(more) -%}
     {%- set key = 'spark.databricks.delta.commitInfo.userMetadata' -%}

@@ -2,7 +2,7 @@
 {% macro _contracted(sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(sql) -}}{%- endif -%}
     {%- do dbt_delta._check_contract(dbt_delta._columns_of(sql), sql) -%}
-    {#- dbt's own macro quotes a name only where the YAML says so: 2024 is a number then, and a-b a difference. -#}
+    {#- dbt's own macro quotes a name only if the YAML says so: otherwise 2024 is a number and a-b a difference. -#}
     {%- set words = ['true', 'false', 'null', 'not', 'case', 'interval', 'distinct', 'all', 'select', 'from'] -%}
     {%- set names = [] -%}
     {%- for column in model.columns.values() -%}
@@ -13,7 +13,7 @@
     {{- return('select ' ~ names | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as model_subq') -}}
 {%- endmacro %}
 
-{# A SELECT whose columns can all be stored: NULL columns without a type become strings. #}
+{# A SELECT in which NULL columns without a type are strings, so that all columns can be stored. #}
 {% macro _typed(sql) -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- for column in columns if dbt_delta._stored_type(column.type) != column.type -%}

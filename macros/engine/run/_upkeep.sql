@@ -1,11 +1,11 @@
-{# A relation, or the one that a run operation names; see _relation_named. #}
+{# A relation, or the relation of a name in a run operation; see _relation_named. #}
 {% macro _relation_given(relation, macro) -%}
     {{- return(dbt_delta._relation_named(relation, macro) if relation is string else relation) -}}
 {%- endmacro %}
 
 {#
-    Runs a statement that rewrites files and no rows, or says it, and gives what it did by the commit
-    it made. A failure is an error.
+    Runs a statement that rewrites files but changes no rows, and logs what its commit did; a dry run only logs the
+    statement. A failure is an error.
 #}
 {% macro _run_upkeep(relation, sql, dry_run) -%}
     {%- set line = sql | replace('\n', ' ') -%}
@@ -19,7 +19,7 @@
     {{- return('') -}}
 {%- endmacro %}
 
-{# What the statement did that committed after a version: files and bytes before and after. #}
+{# What the commit after a version did: files and bytes before and after. #}
 {% macro _rewritten(relation, version) -%}
     {%- set texts = [] -%}
     {%- for commit in dbt_delta._commits(relation, 20)
@@ -34,7 +34,7 @@
     {{- return(texts[:2] | join(' -> ') if texts else 'nothing to do') -}}
 {%- endmacro %}
 
-{# Takes a step: {done, problem, is_conflict, seconds}. Who loses against another writer four times is skipped. #}
+{# Takes a step: {done, problem, is_conflict, seconds}. After four lost races against other writers it is skipped. #}
 {% macro _take_upkeep(step) -%}
     {%- set began = modules.datetime.datetime.now() -%}
     {%- set taken = dbt_delta._vacuum(step.table, step.table.floor.hours, 'full', is_put_back=true)
@@ -46,7 +46,7 @@
     )) -}}
 {%- endmacro %}
 
-{# Runs a statement that writes files anew: {done, problem}, one of them an empty text. #}
+{# Runs a statement that rewrites files: {done, problem}, one of them an empty text. #}
 {% macro _rewrite(step) -%}
     {%- set sizes = {
         'spark.databricks.delta.optimize.minFileSize': step.table.thresholds.small_file_bytes,
@@ -61,9 +61,8 @@
 {%- endmacro %}
 
 {#
-    OPTIMIZE of a model with zorder or liquid_clustered_by that was just built, if it has several files.
-    What incremental runs add is left to maintain, as a look at it is expensive beside them. What fails is a
-    warning.
+    OPTIMIZE of a model with zorder or liquid_clustered_by that was just built, if it has several files. The files of
+    incremental runs are left to maintain: checking them in each run would be expensive. A failure is a warning.
 #}
 {% macro _optimize_built(layout) -%}
     {%- if layout.format != 'delta' or not (layout.clustering or config.get('zorder'))

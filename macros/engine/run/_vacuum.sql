@@ -1,6 +1,6 @@
 {#
-    Removes the files: {done, problem}, one of them an empty text. Gives the table another retention meanwhile,
-    where it needs one; what it was is kept in a property, by which the next call puts it back if this one is killed.
+    Removes the files: {done, problem}, one of them an empty text. If needed, the table has another retention
+    meanwhile. A property keeps the original one: the next call restores it if this one is killed.
 #}
 {% macro _vacuum(table, hours, mode, is_put_back=false) -%}
     {%- set blocked = table.floor.blocked or dbt_delta._untracked(table, hours) -%}
@@ -9,13 +9,13 @@
     {%- set lent = dbt_delta._lent_retention(table, hours) -%}
     {%- if lent -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}{%- endif -%}
     {%- set sql = 'vacuum ' ~ dbt_delta._named(table.relation) -%}
-    {#- Spark's default lists a folder by 10,000 tasks, which takes a minute. -#}
+    {#- By default Spark lists a folder in 10,000 tasks, which takes a minute. -#}
     {%- set parallelism = 'spark.sql.sources.parallelPartitionDiscovery.parallelism' -%}
     {%- set is_default = run_query('set ' ~ parallelism).rows[0][1] == '10000' -%}
     {%- if is_default -%}{%- do run_query('set ' ~ parallelism ~ ' = 16') -%}{%- endif -%}
     {%- set problem = dbt_delta._attempt(sql ~ ' lite').problem if mode == 'lite' else 'DELTA_CANNOT_VACUUM_LITE' -%}
     {%- if 'DELTA_CANNOT_VACUUM_LITE' in problem -%}
-        {#- The log no longer has all that left the table since the last VACUUM. -#}
+        {#- The log no longer has all files that left the table since the last VACUUM. -#}
         {%- set problem = dbt_delta._attempt(sql).problem -%}
     {%- endif -%}
     {%- if is_default -%}{%- do run_query('reset ' ~ parallelism) -%}{%- endif -%}
@@ -30,14 +30,14 @@
     {{- return({'done': '' if problem else removed.text, 'problem': problem}) -}}
 {%- endmacro %}
 
-{# Puts back what a VACUUM that was killed has left, if anything. #}
+{# Restores the retention that a killed VACUUM has changed, if any. #}
 {% macro _put_back_retention(table) -%}
     {%- if table.state.configuration.get('dbt_delta.retention') -%}
         {%- do dbt_delta._set_back_retention(table, table.state.configuration) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{# A table's own retention again, of properties that lend it another. #}
+{# Restores a table's own retention after a VACUUM with another one. #}
 {% macro _set_back_retention(table, configuration) -%}
     {%- set back, unset = {}, [dbt_delta._literal('dbt_delta.retention')] -%}
     {%- for key, value in fromjson(configuration['dbt_delta.retention']).items() -%}

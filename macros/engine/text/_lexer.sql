@@ -1,6 +1,6 @@
 {#
-    A pattern of what SQL takes as one piece: strings, quoted names, comments; for DOTALL.
-    Comments may hold comments; in r'..' a backslash is one.
+    A pattern of strings, quoted names and comments, each one token in SQL; for DOTALL. Comments may contain comments.
+    In r'..' a backslash is a plain character.
 #}
 {% macro _opaque_tokens() -%}
     {%- set comment = namespace(inner='(?!)') -%}
@@ -13,7 +13,7 @@
     ) -}}
 {%- endmacro %}
 
-{# The tokens of SQL without comments, {text, at, end}; words, which Spark reads in any case, in lower case. #}
+{# The tokens of SQL without comments, {text, at, end}. Words are in lower case, because Spark ignores case. #}
 {% macro _lexed(sql) -%}
     {%- set tokens = [] -%}
     {%- for match in modules.re.finditer('(?s)' ~ dbt_delta._opaque_tokens() ~ '|\\w+|[^\\s\\w]', sql)
@@ -31,13 +31,23 @@
     {{- return(dbt_delta._lexed(sql) | map(attribute='text') | list) -}}
 {%- endmacro %}
 
-{# Whether SQL names a column, or a field in it, by its path; a.b is named by a, a.b and a.b.c. #}
+{# Whether the brackets in SQL match. #}
+{% macro _is_balanced(sql) -%}
+    {%- set at = namespace(depth=0, lowest=0) -%}
+    {%- for token in dbt_delta._tokens(sql) -%}
+        {%- set at.depth = at.depth + (token == '(') | int - (token == ')') | int -%}
+        {%- set at.lowest = [at.lowest, at.depth] | min -%}
+    {%- endfor -%}
+    {{- return(at.depth == 0 and at.lowest == 0) -}}
+{%- endmacro %}
+
+{# Whether SQL names a column or field by its path; a, a.b and a.b.c all name a.b. #}
 {% macro _mentions(sql, path) -%}
     {%- set tokens = dbt_delta._tokens(sql) + [''] -%}
     {%- set steps = path | map('lower') | list -%}
     {%- for n in range(tokens | length - 1) if dbt_delta._name_of(tokens[n]) == steps[0] -%}
         {%- set at = namespace(next=n + 1, is_named=n == 0 or tokens[n - 1] != '.') -%}
-        {#- Words before a bracket or a literal are a function's or a type's. -#}
+        {#- A word before a bracket or a literal is a function or a type. -#}
         {%- set is_other = tokens[n][0] != '`' and tokens[n + 1][:1] in ('(', "'", '"') -%}
         {%- set at.is_named = at.is_named and not is_other -%}
         {%- for step in steps[1:] if tokens[at.next] == '.' -%}
@@ -54,8 +64,8 @@
 {%- endmacro %}
 
 {#
-    A SELECT that can stand inside a statement: without the semicolons and comments it ends in.
-    Ends in a line break, so that a comment on its last line ends there.
+    A SELECT that can be part of a statement: without semicolons and comments at its end. It ends in a line break,
+    which ends a comment on its last line.
 #}
 {% macro _inner_sql(sql) -%}
     {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|\\s+|[^'\"`;/\\s-]+|." -%}
@@ -69,7 +79,7 @@
     {{- return(sql[:end.at].strip() ~ '\n') -}}
 {%- endmacro %}
 
-{# The statements of a text, split at its semicolons; those in strings and comments are none. #}
+{# The statements of a text, split at its semicolons, except those in strings and comments. #}
 {% macro _statements(text) -%}
     {%- set tokens = dbt_delta._opaque_tokens() ~ "|;|." -%}
     {%- set statements = [] -%}

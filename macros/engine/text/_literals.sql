@@ -1,4 +1,4 @@
-{# A string as a SQL literal. Spark replaces ${..} in a statement's text, in literals too. #}
+{# A string as a SQL literal. Spark replaces ${..} in the text of a statement, also in literals. #}
 {% macro _literal(text) -%}
     {%- set escaped = text | string | replace('\\', '\\\\') | replace("'", "\\'") -%}
     {{- return("'" ~ (escaped | replace('${', '\\u0024{')) ~ "'") -}}

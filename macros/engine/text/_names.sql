@@ -1,9 +1,9 @@
-{# A name as Spark reads it whatever it holds. #}
+{# A quoted name, which may contain any character. #}
 {% macro _quoted(name) -%}
     {{- return('`' ~ (name | string | replace('`', '``')) ~ '`') -}}
 {%- endmacro %}
 
-{# The path of a column in a struct, each step quoted: a.b gives `a`.`b`. #}
+{# The path of a column in a struct, each step quoted: a.b becomes `a`.`b`. #}
 {% macro _quoted_path(path) -%}
     {%- set steps = path.split('.') if path is string else path -%}
     {%- set quoted = [] -%}
@@ -11,7 +11,7 @@
     {{- return(quoted | join('.')) -}}
 {%- endmacro %}
 
-{# The steps of a column's path as Spark quotes it: a.`b.c` gives a and b.c. #}
+{# The steps of a path that Spark has quoted: a.`b.c` becomes a and b.c. #}
 {% macro _path_steps(path) -%}
     {%- set steps = [] -%}
     {%- for quoted, plain in modules.re.findall('`((?:[^`]|``)*)`|([^.`]+)', path) -%}
@@ -27,7 +27,7 @@
     {{- return(quoted | join(', ')) -}}
 {%- endmacro %}
 
-{# The same of columns that may lie in structs. #}
+{# The same for columns that may be fields of structs. #}
 {% macro _quoted_paths(paths) -%}
     {%- set quoted = [] -%}
     {%- for path in paths -%}{%- do quoted.append(dbt_delta._quoted_path(path)) -%}{%- endfor -%}
@@ -44,7 +44,7 @@
     {{- return(relation.schema ~ '.' ~ relation.identifier) -}}
 {%- endmacro %}
 
-{# A config that may be one name or a list of them, as a list of names without backticks. #}
+{# A config with one name or a list of names, as a list of names without backticks. #}
 {% macro _names(value) -%}
     {%- set names = [] -%}
     {%- for name in ([] if not value else [value] if value is string else value) -%}
@@ -57,7 +57,7 @@
     {{- return(names) -}}
 {%- endmacro %}
 
-{# The element of a list of columns with that name, as Spark compares names; none without one. #}
+{# The column with this name in a list, or none; names are compared without case, as in Spark. #}
 {% macro _column(columns, name) -%}
     {%- for column in columns -%}
         {%- if column.name | lower == name | lower -%}{{- return(column) -}}{%- endif -%}

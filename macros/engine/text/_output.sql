@@ -6,7 +6,7 @@
     {{- return(seconds | int ~ ' s') -}}
 {%- endmacro %}
 
-{# Lines under their headings, in columns; numbers to the right. #}
+{# Prints lines as a table with headings; numbers are right-aligned. #}
 {% macro _print_table(headings, lines) -%}
     {%- set widths = {} -%}
     {%- set numbers = [] -%}
@@ -34,7 +34,7 @@
     {{- return('' if value is none else '{:,}'.format(value) if value is number else value | string) -}}
 {%- endmacro %}
 
-{# Lines under their headings as a table; numbers to the right. #}
+{# Lines as a Markdown table with headings; numbers are right-aligned. #}
 {% macro _markdown_table(headings, lines) -%}
     {%- set titles, rules = [], [] -%}
     {%- for heading in headings -%}
@@ -64,7 +64,7 @@
     {{- return(('%.0f' % (100 * part / ([1, whole] | max))) ~ ' %') -}}
 {%- endmacro %}
 
-{# A number of bytes as people read it. #}
+{# A number of bytes in the largest suitable unit. #}
 {% macro _bytes(count) -%}
     {%- for unit, size in (('GB', 1000000000), ('MB', 1000000), ('kB', 1000)) if count >= size -%}
         {{- return('{:,.1f} '.format(count / size) ~ unit) -}}
@@ -77,7 +77,7 @@
     {{- return('1 file' if count == 1 else '{:,} files'.format(count)) -}}
 {%- endmacro %}
 
-{# A number of hours as people say it. #}
+{# A number of hours, or of days from two days on. #}
 {% macro _hours_text(hours) -%}
     {%- if hours >= 48 -%}{{- return(('%.1f' % (hours / 24)).rstrip('0').rstrip('.') ~ ' days') -}}{%- endif -%}
     {{- return(('%.2f' % hours).rstrip('0').rstrip('.') ~ ' hours') -}}

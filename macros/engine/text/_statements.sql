@@ -24,7 +24,7 @@ reorg table {{ dbt_delta._named(relation) }}
 {%- if where %} where {{ where }}{% endif %} apply (purge)
 {%- endmacro %}
 
-{# Name, time and size: together they tell one delivery of a file. #}
+{# Name, time and size, which together identify one delivery of a file. #}
 {% macro _file_columns() -%}
         substring_index(_metadata.file_path, '/', -1) as _file,
         _metadata.file_modification_time as _file_modified_at,

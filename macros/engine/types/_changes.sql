@@ -1,6 +1,6 @@
 {#
-    What turns a column list into another: {kind, path, type, was} with kind add, drop or retype,
-    path a list of steps as ALTER TABLE takes them, for nested fields too.
+    The changes from one list of columns to another, also of nested fields: {kind, path, type, was}. `kind` is add,
+    drop or retype; `path` is a list of steps, as ALTER TABLE needs them.
 #}
 {% macro _column_changes(wanted, found, path=[]) -%}
     {%- set changes = [] -%}
@@ -42,8 +42,8 @@
 {%- endmacro %}
 
 {#
-    Whether Delta can widen a column of a type to another (delta.enableTypeWidening). The list is
-    that of Delta 4.4's documentation on type widening.
+    Whether Delta can widen a column from one type to another (delta.enableTypeWidening). The list is from the
+    documentation of Delta 4.4.
 #}
 {% macro _widens(narrow, wide) -%}
     {%- set digits = {'tinyint': 3, 'smallint': 5, 'int': 10, 'bigint': 20} -%}
@@ -64,7 +64,7 @@
     )) -}}
 {%- endmacro %}
 
-{# Whether every value of a type can be stored in a column of another as it is. #}
+{# Whether a column of another type can store every value of a type unchanged. #}
 {% macro _fits(type, column_type) -%}
     {%- set texts = modules.re.match('(var)?char\\(', type) is not none and column_type == 'string' -%}
     {{- return(

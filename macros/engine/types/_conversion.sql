@@ -1,6 +1,6 @@
 {#
-    Whether a value, or one in it, is another one once it is stored as another type; empty where none can be.
-    Fields that the other type lacks are ignored here. Spark itself refuses what it cannot store.
+    The condition that a value, or a value in it, changes when it is stored as another type; empty if no value can
+    change. Fields that the other type does not have are ignored. Spark itself refuses what it cannot store.
 #}
 {% macro _altered(expression, type, wanted, depth=0) -%}
     {%- set kind, parts, item = dbt_delta._type_kind(wanted), [], 'x' ~ depth -%}
@@ -25,7 +25,7 @@
     {{- return('coalesce(exists(' ~ items ~ ', ' ~ item ~ ' -> ' ~ altered ~ '), false)' if altered else '') -}}
 {%- endmacro %}
 
-{# The same of a plain value: what comes back from the other type is not what went there. #}
+{# The same for an atomic value: cast to the other type and back it is another value. #}
 {% macro _altered_value(expression, type, wanted) -%}
     {%- set number = '(tinyint|smallint|int|bigint|float|double|decimal)\\b' -%}
     {%- set time = '(date|timestamp|timestamp_ntz)$' -%}
@@ -36,16 +36,16 @@
     {%- if not is_number and not is_time -%}{{- return('') -}}{%- endif -%}
     {%- set stored = 'try_cast(' ~ expression ~ ' as ' ~ wanted ~ ')' -%}
     {%- if (type, wanted) == ('double', 'float') -%}
-        {#- 0.1 is another number as float, and the same digits. -#}
+        {#- 0.1 is another number as float, but has the same digits. -#}
         {{- return('not (cast(' ~ stored ~ ' as string) <=> cast(' ~ expression ~ ' as string))') -}}
     {%- endif -%}
     {{- return('not (try_cast(' ~ stored ~ ' as ' ~ type ~ ') <=> ' ~ expression ~ ')') -}}
 {%- endmacro %}
 
 {#
-    An expression of one type as another that differs in nested fields: fields by name, missing
-    ones those of `kept`, a struct of the wanted type, or NULL; further ones left out. Plain types are left to
-    the write, which casts safely.
+    An expression of one type as another type that differs in nested fields. Fields are matched by name; a missing
+    field comes from `kept`, a struct of the wanted type, or is NULL; extra fields are left out. Atomic types are left
+    to the write, which casts safely.
 #}
 {% macro _conformed(expression, type, wanted, depth=0, kept=none) -%}
     {%- set kind = dbt_delta._type_kind(wanted) -%}
@@ -86,18 +86,18 @@
     ) -}}
 {%- endmacro %}
 
-{# A struct made of names and values where an expression is not NULL. #}
+{# A struct of names and values if an expression is not NULL. #}
 {% macro _struct_or_null(expression, parts) -%}
     {{- return('case when ' ~ expression ~ ' is not null then named_struct(' ~ parts | join(', ') ~ ') end') -}}
 {%- endmacro %}
 
-{# An expression that is equal for equal values of a type; Spark compares no maps and variants. #}
+{# An expression that is equal for equal values of a type; Spark cannot compare maps and variants. #}
 {% macro _comparable(expression, type, depth=0) -%}
     {%- set kind = dbt_delta._type_kind(type) -%}
     {%- if 'map<' not in type and 'variant' not in type -%}
         {{- return(expression) -}}
     {%- elif kind == 'atomic' -%}
-        {#- A text and a date may have one JSON. -#}
+        {#- A text and a date may have the same JSON. -#}
         {{- return("concat(schema_of_variant(" ~ expression ~ "), ' ', to_json(" ~ expression ~ '))') -}}
     {%- elif kind == 'struct' -%}
         {%- set parts = [] -%}

@@ -1,8 +1,8 @@
 {#
-    Whether a text does not fit a type exactly: the cast fails, or it drops or adds something.
-    Spark rounds decimals and floating-point numbers, cuts what follows a date, completes `2024` and
-    `10:00:00` with the first or the present day, drops a time zone, moves an hour that a time zone skips, and
-    takes 1d and 0x1p3 for numbers. Blanks around a value are ignored. Empty for types that take any text.
+    The condition that a text does not fit a type exactly: the cast fails, drops something or adds something. Spark
+    rounds decimals and floating-point numbers, cuts off what follows a date, completes `2024` with the first day and
+    `10:00:00` with the present day, drops a time zone, moves an hour that a time zone skips, and reads 1d and 0x1p3
+    as numbers. Blanks around a value are ignored. Empty for types that accept any text.
 #}
 {% macro _misfit(text, type) -%}
     {%- set name = dbt_delta._type_name(type) -%}
@@ -38,7 +38,7 @@
     {{- return(text ~ ' is not null and (' ~ reasons | join(' or ') ~ ')') -}}
 {%- endmacro %}
 
-{# A pattern of how values of a type are written, in Java's words; none where the cast alone decides. #}
+{# A pattern, in Java's syntax, for the text of a type's values; none if the cast alone decides. #}
 {% macro _written(kind) -%}
     {%- set number = '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?' -%}
     {%- set day = '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}' -%}
@@ -61,7 +61,7 @@
     {{- return("regexp_replace(" ~ text ~ ", '[eE].*|[^0-9]', '')") -}}
 {%- endmacro %}
 
-{# How many decimal places a number has, written as 1.20 or 12e-1; NULL for a zero. #}
+{# The number of decimal places of a number such as 1.20 or 12e-1; NULL for a zero. #}
 {% macro _scale_of(text) -%}
     {%- set digits = dbt_delta._digits_of(text) -%}
     {{- return(
@@ -72,9 +72,9 @@
 {%- endmacro %}
 
 {#
-    Whether a floating-point number has not the digits that were written. It has any 15 (float: 6) of them
-    where it is no subnormal one; of more, those that it shows, rounded to as many as were written. Programs write
-    doubles that have a fraction with 17 digits, such as 72.886806000000007, to read the same number back.
+    The condition that a floating-point number does not have the digits of its text. A number that is not subnormal
+    keeps any 15 digits (float: 6). Of more digits, those that it shows count, rounded to the length of the text.
+    Programs write a double with a fraction with 17 digits, such as 72.886806000000007, to read the same number back.
 #}
 {% macro _loses_digits(text, value, kind) -%}
     {%- set written, shown = [], [] -%}

@@ -1,6 +1,6 @@
 {#
-    Spark's types as text, such as struct<a:int,`b c`:array<string>>: as DESCRIBE and typeof() write
-    them, but with quotes around the names of fields that need them, so that SQL takes them too.
+    Spark's types as text, such as struct<a:int,`b c`:array<string>>: as in DESCRIBE and typeof(), but with quotes
+    around names of fields that need them, so that the text is valid SQL.
 #}
 
 {# Fields of a struct type, in order: a list of {name, type}. #}
@@ -16,7 +16,7 @@
     {{- return(fields) -}}
 {%- endmacro %}
 
-{# What stands between the outermost brackets of a type, split at its commas. #}
+{# The text between the outermost brackets of a type, split at its commas. #}
 {% macro _type_parts(type) -%}
     {%- set body = type[type.index('<') + 1:-1] -%}
     {%- set at = namespace(depth=0, start=0) -%}
@@ -44,7 +44,7 @@
     {{- return('struct<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}
 
-{# A type as Delta stores it: what has none, as in array() and null, is a string. #}
+{# A type as Delta stores it: a value without a type, as in array() and null, is a string. #}
 {% macro _stored_type(type) -%}
     {%- set kind = dbt_delta._type_kind(type) -%}
     {%- if kind == 'atomic' -%}{{- return('string' if type == 'void' else type) -}}{%- endif -%}
@@ -59,7 +59,7 @@
     {{- return(kind ~ '<' ~ parts | join(',') ~ '>') -}}
 {%- endmacro %}
 
-{# A type as Spark calls it, in lower case and without blanks: long is bigint, numeric(5, 2) decimal(5,2). #}
+{# Spark's name of a type, in lower case and without blanks: long is bigint, numeric(5, 2) is decimal(5,2). #}
 {% macro _type_name(type) -%}
     {%- set name = (type or '') | lower | replace(' ', '') -%}
     {%- set head = name.split('(')[0] -%}

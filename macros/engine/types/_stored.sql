@@ -1,6 +1,6 @@
 {#
-    A column of the batch with the nested fields that the table has. Fields that the batch lacks are those of
-    `kept`, the column of the row that is updated, else NULL. A text that a partition column cannot hold fails.
+    A column of the batch with the nested fields of the table. A field that the batch does not have comes from `kept`,
+    the column of the updated row, or is NULL. The write fails for a text that a partition column cannot hold.
 #}
 {% macro _value(column, alias=none, kept=none) -%}
     {%- set value = dbt_delta._read(column, alias, kept) -%}
@@ -8,10 +8,10 @@
     {{- return(dbt_delta.get_partition_text_sql(value, column.name) if is_text else value) -}}
 {%- endmacro %}
 
-{# The condition of a text that a partition column stores as NULL: an empty one, and Hive's name for NULL. #}
+{# The condition that a partition column stores a text as NULL: it is empty, or Hive's name for NULL. #}
 {% macro _is_null_in_partition(value) -%}{{- return(value ~ " in ('', '__HIVE_DEFAULT_PARTITION__')") -}}{%- endmacro %}
 
-{# The condition of a text that a partition column cannot hold. Spark stores invalid UTF-8 as other bytes. #}
+{# The condition that a partition column cannot hold a text. Spark stores invalid UTF-8 as other bytes. #}
 {% macro _is_lost_in_partition(value) -%}
     {{- return(dbt_delta._is_null_in_partition(value) ~ ' or not is_valid_utf8(' ~ value ~ ')') -}}
 {%- endmacro %}
@@ -22,7 +22,7 @@
         'case when ' ~ dbt_delta._is_lost_in_partition(value) ~ ' then raise_error('
         ~ dbt_delta._literal(
             'Partition column ' ~ name ~ " of the model has an empty text, '__HIVE_DEFAULT_PARTITION__' or invalid "
-            ~ 'UTF-8: another value would be stored. Nothing was written. Give it a text, or NULL.'
+            ~ 'UTF-8: Delta would store another value. Nothing was written. Use another text, or NULL.'
         ) ~ ') else ' ~ value ~ ' end'
     ) -}}
 {%- endmacro %}
@@ -48,7 +48,7 @@
     )) -}}
 {%- endmacro %}
 
-{# A column of the batch as the table stores it: what is compared with the table's own. #}
+{# A column of the batch as the table stores it, for comparisons with the table. #}
 {% macro _stored(column, alias=none, kept=none) -%}
     {%- set value = dbt_delta._read(column, alias, kept) -%}
     {%- set is_cast = dbt_delta._type_kind(column.type) == 'atomic'

@@ -1,7 +1,7 @@
 {#
-    Statements that bring an existing table to what the configuration promises and the batch's
-    columns ask, in an order in which Delta takes them: a constraint or a cluster column goes before
-    its column, and comes after. None when all is there; with `layout` none columns only.
+    Statements that change an existing table to match the configuration and the columns of the batch, in an order that
+    Delta accepts: a constraint or clustering is removed before its column is dropped, and added after its column is.
+    None if nothing differs; without a layout only columns change.
 #}
 {% macro get_align_sql(existing, layout, changes=[]) -%}
     {%- set table = 'alter table ' ~ dbt_delta._named(existing.relation) -%}
@@ -61,7 +61,7 @@
     {{- return(statements) -}}
 {%- endmacro %}
 
-{# Columns with their comments as they are after the changes. #}
+{# The columns with their comments after the changes. #}
 {% macro _commented(columns, changes) -%}
     {%- set after = columns | list -%}
     {%- for change in changes if change.path | length == 1 -%}

@@ -3,9 +3,8 @@
 {%- endmacro %}
 
 {#
-    Whether CREATE OR REPLACE can make this table of what is there: one of the same format that
-    keeps versions. Delta refuses partitions for a table that was ever clustered, and another
-    location.
+    Whether CREATE OR REPLACE can build this table in place of the existing one: both have the same format, which
+    keeps versions. Delta refuses partitions for a table that was ever clustered, and another location.
 #}
 {% macro _is_replaceable(existing, layout) -%}
     {%- set was_clustered = dbt_delta._has_property(

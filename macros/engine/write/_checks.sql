@@ -1,4 +1,4 @@
-{# Constraints of an existing table that are to go: not promised any more, or with another text. #}
+{# Constraints of an existing table to drop: not in the configuration any more, or with another text there. #}
 {% macro _surplus_checks(existing, layout) -%}
     {%- set surplus = [] -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
@@ -12,7 +12,7 @@
     {{- return(surplus) -}}
 {%- endmacro %}
 
-{# Constraints that an existing table lacks, as name: expression. #}
+{# Constraints that an existing table does not have yet, as name: expression. #}
 {% macro _missing_checks(existing, layout) -%}
     {%- set missing = {} -%}
     {%- for name, expression in layout.checks.items()
@@ -22,7 +22,7 @@
     {{- return(missing) -}}
 {%- endmacro %}
 
-{# Whether a table has a constraint. ALTER TABLE stores it without comments, a blank between all its tokens. #}
+{# Whether a table has a constraint. ALTER TABLE stores it without comments, and with a blank between tokens. #}
 {% macro _has_check(existing, name, expression) -%}
     {%- set found = existing.properties.get('delta.constraints.' ~ name) -%}
     {{- return(found is not none and dbt_delta._tokens(found) == dbt_delta._tokens(expression)) -}}
@@ -34,7 +34,7 @@
     {{- return(names) -}}
 {%- endmacro %}
 
-{# For each constraint how many rows violate it, and one of them, or `example` of it; NULL violates. #}
+{# For each constraint, how many rows violate it, and one of them or its `example`; NULL violates it. #}
 {% macro get_violations_sql(from, checks, example=none) -%}
     {%- set counts = [] -%}
     {%- for expression in checks.values() -%}

@@ -1,6 +1,6 @@
 {#
-    A shallow clone reads its source's files, and those of what its source was cloned from: a VACUUM
-    there breaks it. The table says where they are, nearest first.
+    A shallow clone reads the files of its source, and of the table from which its source was cloned: a VACUUM there
+    breaks it. A property of the clone names these tables, the nearest first.
 #}
 {% macro get_create_clone_sql(relation, source) -%}
 create table {{ dbt_delta._named(relation) }}

@@ -1,4 +1,4 @@
-{# An enforced contract by the columns that are known already; dbt's own check prints the table. #}
+{# Checks an enforced contract with the columns that are known already; dbt's own check prints the table. #}
 {% macro _check_contract(source_columns, sql) -%}
     {%- if not config.get('contract', {}).enforced -%}{{- return(none) -}}{%- endif -%}
     {%- set unsized = [] -%}

@@ -28,8 +28,8 @@ as
 {%- endmacro %}
 
 {#
-    The change feed of a table with column mapping comes by ALTER: Delta refuses a CREATE TABLE AS
-    that asks for both (DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION).
+    The change feed of a table with column mapping is set by ALTER: Delta refuses a CREATE TABLE AS with both
+    (DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION).
 #}
 {% macro _creation_properties(layout) -%}
     {%- set properties = dict(layout.defaults, **layout.properties) -%}
@@ -67,7 +67,7 @@ as
 {{ sql }}
 {%- endmacro %}
 
-{# The promised comment of a column, empty where it has none; none where nothing is promised. #}
+{# The promised comment of a column, empty if it has no description; none if no comments are promised. #}
 {% macro _comment_of(name, comments) -%}
     {%- for column, comment in comments.items() if column | lower == name | lower -%}
         {{- return(comment) -}}

@@ -1,6 +1,6 @@
 {#
-    The CTEs by which the lines of CSV files become rows; see landed_csv. A separator stands in patterns, a field
-    begins after one, or with its line.
+    The CTEs that turn the lines of CSV files into rows; see landed_csv. A field begins after a separator, or at the
+    beginning of its line.
 #}
 {% macro _csv_files_sql(path, files, separator) -%}
 files as (
@@ -25,7 +25,7 @@ files as (
 )
 {%- endmacro %}
 
-{# The files, and why one gives no rows. #}
+{# The files, and the reason why a file gives no rows. #}
 {% macro _csv_judged_sql(header, ledger, masked) -%}
 judged as (
 
@@ -68,16 +68,16 @@ judged as (
 )
 {%- endmacro %}
 
-{# Their lines, taken apart. #}
+{# Their lines, split into fields. #}
 {% macro _csv_fields_sql(names, null_value, separator) -%}
 {%- set pattern, strings = modules.re.escape(separator), [] -%}
 {%- for name in names -%}{%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}{%- endfor -%}
 lines as (
 
-    -- A file that gives no rows leaves one line, number 0, that says why: it is not read again.
+    -- A file without rows leaves one line, number 0, with the reason, and is not read again.
     select
         judged.* except (lines),
-        -- Without quoted fields: where one still begins with a quotation mark, it was never closed.
+        -- Without quoted fields: a field that still begins with a quotation mark was never closed.
         regexp_replace(line, {{ dbt_delta._literal('(^|' ~ pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)') }}, '$1') as unquoted,
         coalesce(position + 1, 0) as _line,
         line,
@@ -91,7 +91,7 @@ lines as (
 
 parsed as (
 
-    -- Only what has as many fields: from_csv fails for a line with more than it has room for.
+    -- Only lines with the right number of fields: from_csv fails for a line with too many.
     select
         *,
         size(split(unquoted, {{ dbt_delta._literal(pattern) }})) as field_count,
@@ -106,7 +106,7 @@ parsed as (
 )
 {%- endmacro %}
 
-{# The lines, and why one is rejected. #}
+{# The lines, and the reason why a line is rejected. #}
 {% macro _csv_checked_sql(columns, separator, masked) -%}
 checked as (
 
@@ -114,9 +114,9 @@ checked as (
         *,
         coalesce(
             file_problem,
-            -- In a quoted field the parser drops it.
+            -- The parser drops it in a quoted field.
             case when instr(line, chr(0)) > 0 then 'a NUL character' end,
-            case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are no UTF-8' end,
+            case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are not valid UTF-8' end,
             case when is_inside then 'it is inside a quoted field that begins on an earlier line' end,
             case when unquoted rlike {{ dbt_delta._literal('(^|' ~ modules.re.escape(separator) ~ ')"') }} then 'a quotation mark is not closed on its line' end,
             case when field_count != {{ columns | length }}
@@ -139,9 +139,9 @@ checked as (
 {%- endmacro %}
 
 {#-
-    The lines of a file, each {line, is_inside}: whether it goes on with a quoted field of the line before. Such a
-    field begins and ends beside a separator or the end of a line. Possessive patterns keep no stack, however
-    many quotation marks there are.
+    The lines of a file, each {line, is_inside}: whether it continues a quoted field of the line before. Such a field
+    begins and ends next to a separator or the end of a line. Possessive patterns need no stack, even with many
+    quotation marks.
 -#}
 {% macro _csv_lines(text, separator_pattern) -%}
     {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"'

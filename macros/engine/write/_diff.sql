@@ -1,6 +1,6 @@
 {#
-    A column of one type as the type by which it is compared. One that was called otherwise has a `former`
-    name before; of one that was not there, the type is none.
+    A column of one type as the type in which it is compared. A renamed column has its `former` name before; a column
+    that did not exist has no type.
 #}
 {% macro _as_compared(column, type, name=none) -%}
     {%- set name = dbt_delta._quoted(name or column.name) -%}
@@ -15,7 +15,7 @@
     ) -}}
 {%- endmacro %}
 
-{# All rows that may differ: __dbt_c1 .. are the columns, __dbt_n is 1 of a row after, -1 of one before. #}
+{# All rows that may differ: __dbt_c1 .. are the columns; __dbt_n is 1 for a row after, -1 for a row before. #}
 {% macro _signed_rows_sql(comparison) -%}
 {%- set rows = comparison.rows -%}
 {%- if rows.kind == 'feed' -%}
@@ -27,7 +27,7 @@ select
     {{ columns | join(', ') }},
     if(_change_type in ('insert', 'update_postimage'), {{ '-1, 1' if rows.backwards else '1, -1' }}) as __dbt_n
 from ({{ rows.text }}) as feed
-{#- All that follows is by key, and nearly all rows go through it. -#}
+{#- All that follows groups by key and reads nearly all rows. -#}
 {%- if comparison['keys'] %}
 distribute by {{ dbt_delta._key_groups(comparison) | join(', ') }}
 {%- endif -%}
@@ -54,9 +54,9 @@ where false
 {%- endmacro %}
 
 {#
-    One row per difference. Equal rows of both sides go first, as often as both have them; NULL equals
-    NULL, NaN NaN and 0.0 -0.0. What is left is paired by key, in an order of its own where a key has
-    several rows; without a key nothing is.
+    One row per difference. First, equal rows of both sides cancel out, as often as both sides have them; NULL equals
+    NULL, NaN equals NaN and 0.0 equals -0.0. The rest is paired by key, in a fixed order if a key has several rows;
+    without a key nothing is paired.
 #}
 {% macro _diff_sql(comparison) -%}
 {%- set columns, groups, values, fields = [], [], [], [] -%}
@@ -97,7 +97,7 @@ from each_row
 {%- endif -%}
 {%- endmacro %}
 
-{# What is left, paired by key: the end of _diff_sql. #}
+{# The rest, paired by key: the end of _diff_sql. #}
 {% macro _pairs_sql(comparison, groups) -%}
 {%- set key_groups = dbt_delta._key_groups(comparison) -%}
 {%- set names, changes = [], [] -%}
@@ -143,7 +143,7 @@ differences as (
 select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
 {%- endmacro %}
 
-{# What rows of one key have in common. #}
+{# The expressions that are equal for rows of one key. #}
 {% macro _key_groups(comparison) -%}
     {%- set groups = [] -%}
     {%- for column in comparison.columns -%}
@@ -154,7 +154,7 @@ select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
     {{- return(groups) -}}
 {%- endmacro %}
 
-{# Whether a column of a pair is the same on both sides, or near enough. #}
+{# Whether a column is equal on both sides of a pair, or within its tolerance. #}
 {% macro _is_same(column) -%}
     {%- set name = dbt_delta._quoted(column.name) -%}
     {%- set same = dbt_delta._comparable('_before.' ~ name, column.type) ~ ' <=> '
@@ -163,7 +163,7 @@ select * from differences where _diff <> 'changed' or size(_changed_columns) > 0
     {%- if column.type not in ('tinyint', 'smallint', 'int', 'bigint', 'float', 'double')
         and not column.type.startswith('decimal') -%}
         {%- do dbt_delta._refuse(
-            "tolerance names '" ~ column.name ~ "', which is a " ~ column.type ~ '; it is for numbers.'
+            "tolerance names '" ~ column.name ~ "', which is a " ~ column.type ~ '. Use it only for numbers.'
         ) -%}
     {%- endif -%}
     {%- set type = 'double' if column.type in ('float', 'double') else column.type
@@ -193,7 +193,7 @@ group by column
 order by column nulls first, kind
 {%- endmacro %}
 
-{# The first rows of each kind, by their content; values of masked columns are stars. #}
+{# The first rows of each kind, ordered by content; masked values are stars. #}
 {% macro _diff_samples_sql(cache, comparison, masked, limit) -%}
 {%- set shown = {'_before': [], '_after': []} -%}
 {%- set orders = [] -%}

@@ -6,8 +6,8 @@ begin
         begin
             alter {{ existing.type }} {{ dbt_delta._named(old) }} rename to {{ place }};
             select raise_error(
-                {{ dbt_delta._literal(dbt_delta._named(successor) ~ ' could not take the name ' ~ place
-                    ~ '. What stood there is back; the new relation is whole: rename it, or drop it and run again.') }}
+                {{ dbt_delta._literal(dbt_delta._named(successor) ~ ' could not be renamed to ' ~ place
+                    ~ '. The old relation is back. The new one is complete: rename it, or drop it and run again.') }}
             );
         end;
         alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};

@@ -1,8 +1,8 @@
 """From real sources to landing files: ``python -m dbt_delta.ingest --help``.
 
 - :func:`land` lands what sources deliver up to a day,
-- :func:`days` tells on which days a source delivers,
-- :data:`SOURCES` are the known sources; :mod:`dbt_delta.ingest.contract` is how to add one.
+- :func:`days` returns the days on which a source delivers,
+- :data:`SOURCES` are the known sources; :mod:`dbt_delta.ingest.contract` says how to add one.
 """
 
 from dbt_delta.ingest.contract import Delivery, IngestError, Source

@@ -1,4 +1,4 @@
-"""The command ``python -m dbt_delta.ingest``. Exit codes: 0 landed, 2 could not, 130 stopped."""
+"""The command ``python -m dbt_delta.ingest``. Exit codes: 0 landed, 2 failed, 130 stopped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ingest: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("ingest: stopped; the next run goes on from here", file=sys.stderr)
+        print("ingest: stopped. The next run continues from here", file=sys.stderr)
         return 130
     return 0
 

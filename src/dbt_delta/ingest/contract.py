@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 
 class IngestError(Exception):
-    """Landing cannot go on. The message is one line, fit to be shown to the user as it is."""
+    """Landing cannot continue. The message is one line for the user."""
 
 
 class Delivery(NamedTuple):
@@ -22,7 +22,7 @@ class Delivery(NamedTuple):
     """Below the folder of the source, with ``/``: ``flights/2013-01-01.csv``."""
 
     day: date | None
-    """The day in whose night it is delivered; None: it is there from the start."""
+    """The day at the end of which it is delivered; None if it is there from the start."""
 
     content: bytes | Callable[[], bytes]
     """The exact bytes of the file, or how to make them. Called only if the file has to land."""
@@ -48,7 +48,7 @@ class Source(Protocol):
         """
 
     def days(self) -> tuple[date, date]:
-        """The first and the last day on which it delivers. Must be cheap."""
+        """The first and the last day on which it delivers. This must be cheap."""
 
     def deliveries(self, until: date) -> Iterable[Delivery]:
         """All deliveries up to and including the day ``until``, in the order of their days.

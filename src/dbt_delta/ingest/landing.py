@@ -1,18 +1,17 @@
 """How deliveries become files: whole, once, and in order. The same for every source.
 
-A file of the landing is either absent or complete. It is written under a hidden name next to
-its place and then renamed, so neither Spark nor anybody else sees a part of it. Once in place
-it is never written again: whoever has read it, and a stream that remembers what it has read,
-can rely on it.
+A file of the landing is either absent or complete. It is written under a hidden name in the same
+folder and then renamed, so nobody sees a part of it. After that it is never written again: readers,
+and a stream that remembers what it has read, can rely on it.
 
 ``<landing>/<source>/_landed.json`` lists what has landed, with sizes in bytes. A run with
 nothing to do compares these with the sizes on disk and asks the source for nothing. A file that
-is gone or of another size (deleted, or cut short by a full disk or a power cut) lands again. The
-list is a shortcut only: without it, or if the source has another version by now, the contents
-are compared.
+is missing or has another size (deleted, or cut off by a full disk or a power cut) lands again. The
+list is only a shortcut: without it, or if the source now has another version, the contents are
+compared.
 
-Whenever a run ends, even by ``kill -9``, what has landed is the deliveries up to some point, and
-the next run goes on from there. Two runs at once wait for each other.
+Whenever a run ends, even by ``kill -9``, the deliveries up to some point have landed, and the next
+run continues from there. Two runs at once wait for each other.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ INDEX = "_landed.json"
 """Spark skips names that start with an underscore or a dot."""
 
 PART = ".part"
-"""How the hidden name of a file ends until it is whole: ``.2013-01-01.csv.part``."""
+"""The end of a file's hidden name until it is complete: ``.2013-01-01.csv.part``."""
 
 
 class Landed(NamedTuple):
@@ -93,7 +92,7 @@ def land(
 ) -> Report:
     """Land what the sources deliver up to and including the day ``until``.
 
-    What is in the landing already stays as it is, also if it is of a later day.
+    What has landed already stays unchanged, even if it is from a later day.
 
     Args:
         sources: sources or their names.
@@ -182,7 +181,7 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Make the file appear at once, whole."""
+    """Make the complete file appear at once."""
     part = path.with_name(f".{path.name}{PART}")
     with _naming(path):
         path.parent.mkdir(exist_ok=True)
@@ -197,7 +196,7 @@ def _write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Make the folder and keep other runs out of it. The lock ends with the process."""
+    """Make the folder and lock it against other runs. The lock ends with the process."""
     with _naming(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -211,7 +210,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say which path an error is about. The operating system does not always."""
+    """Say which path an error is about. The operating system does not always do this."""
     try:
         yield
     except OSError as error:

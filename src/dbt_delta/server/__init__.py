@@ -2,4 +2,4 @@
 
 
 class ServerError(Exception):
-    """Something that keeps a server from running; the message is one line for a user."""
+    """The reason why a server cannot run, in one line for the user."""

@@ -31,7 +31,7 @@ def _parser() -> Parser:
     start.add_argument("--memory", default="1g", help="of each worker")
     start.add_argument("--port", type=int, default=cluster.DEFAULT_PORT)
     local.add_parser("stop", help="stop it")
-    local.add_parser("status", help="say whether all of it runs; exit code 1 if not")
+    local.add_parser("status", help="say whether the whole cluster runs; exit code 1 if not")
     return parser
 
 
@@ -41,7 +41,7 @@ def _conf() -> Path | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Does it; the exit code.
+    """Runs the command, and returns the exit code.
 
     Raises:
         ServerError: it cannot be done.

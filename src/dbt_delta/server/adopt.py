@@ -1,7 +1,7 @@
-"""Registers in the shared catalog what the embedded one of the same home knows.
+"""Registers the tables of the embedded catalog in the shared catalog of the same home.
 
-Two steps, in a process each, as a JVM has one catalog: the entries are Java objects of Spark's own
-in between, so that managed tables stay managed, and views, partitions and statistics come along.
+Two steps in two processes, because a JVM has one catalog. The entries are Spark's own Java objects
+in between, so managed tables stay managed, and views, partitions and statistics are kept.
 
 Usage: python -m dbt_delta.server.adopt read|write FOLDER
 """
@@ -17,7 +17,7 @@ from dbt_delta.session import lock, spark
 
 
 def adopt() -> str:
-    """Reads the embedded catalog, writes what is missing into the shared one; a line of counts.
+    """Copies entries that are missing in the shared catalog; returns a line with counts.
 
     Raises:
         ServerError: there are not two catalogs, or one cannot be used.
@@ -26,7 +26,7 @@ def adopt() -> str:
     embedded = lock.metastore_dir(profile)
     if embedded is None or not spark.shared_metastore(profile):
         raise ServerError(
-            "this home has one catalog: ./run server start --metastore postgres makes the other"
+            "this home has one catalog: ./run server start --metastore postgres makes a shared one"
         )
     if not embedded.is_dir():
         raise ServerError(f"there is no embedded catalog to adopt from ({embedded})")
@@ -39,7 +39,7 @@ def adopt() -> str:
             )
             if done.returncode != 0:
                 words = [line for line in done.stderr.splitlines() if line.strip()]
-                raise ServerError(f"{step}: {words[-1] if words else 'no word why'}")
+                raise ServerError(f"{step}: {words[-1] if words else 'no reason given'}")
     return done.stdout.splitlines()[-1]
 
 
@@ -72,7 +72,7 @@ def _read(folder: Path) -> None:
 
 
 def _write(folder: Path) -> None:
-    """Makes the entries that the shared catalog has not; prints the counts."""
+    """Makes the entries that the shared catalog does not have; prints the counts."""
     session = spark.new_session(settings.of_profile())
     catalog = session._jsparkSession.sharedState().externalCatalog()
     stream = session._jvm.java.io.FileInputStream(str(folder / "entries"))
@@ -96,7 +96,7 @@ def _write(folder: Path) -> None:
             values[0], values[1].identifier().funcName()
         ):
             catalog.createFunction(*values)
-    known = f"; {there} were known there already, and left as they are" if there else ""
+    known = f"; {there} were already there, and stay unchanged" if there else ""
     print(f"{made} tables and views registered{known}")
 
 

@@ -29,7 +29,7 @@ def start(workers: int, cores: int, memory: str, port: int) -> str:
         memory: of each worker, for its executors.
 
     Raises:
-        ServerError: what is in the way; nothing runs then that did not before.
+        ServerError: the reason why it cannot start; nothing new runs then.
     """
     with daemon.exclusively(folder()):
         if daemon.is_running(daemon.record(folder(), "master")):
@@ -39,7 +39,7 @@ def start(workers: int, cores: int, memory: str, port: int) -> str:
             raise ServerError(f"{line}: ./run cluster stop, then start")
         if daemon.port_problem(HOST, port):
             raise ServerError(
-                f"port {port} of {HOST} is taken. Another one: ./run cluster start --port "
+                f"port {port} of {HOST} is in use. Use another one: ./run cluster start --port "
                 f"{port + 1}"
             )
         try:
@@ -72,7 +72,7 @@ def _start(workers: int, cores: int, memory: str, port: int) -> str:
     logs.mkdir(parents=True, exist_ok=True)
     options = [
         f'-Dlog4j2.configurationFile="{os.environ["DBT_PROFILES_DIR"]}/profiles/log4j2.properties"',
-        # Anybody on this machine could submit work through it, without a word.
+        # Anybody on this machine could submit work through it without a login.
         "-Dspark.master.rest.enabled=false",
         "-Dspark.worker.cleanup.enabled=true",
         "-XX:+UseSerialGC",
@@ -106,7 +106,7 @@ def _start(workers: int, cores: int, memory: str, port: int) -> str:
 
 
 def _stop() -> bool:
-    """Workers first: they would look for a master that is gone."""
+    """Workers first, because they would look for a master that is gone."""
     names = sorted((path.stem for path in folder().glob("*.json")), reverse=True)
     return any([daemon.stop(folder(), name) for name in names])
 

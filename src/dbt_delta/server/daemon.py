@@ -1,4 +1,4 @@
-"""Processes that outlive the terminal: each has a record in a file, by which it is found again."""
+"""Processes that outlive the terminal. Each has a record in a file to find it again."""
 
 import contextlib
 import fcntl
@@ -28,7 +28,7 @@ def exclusively(folder: Path) -> Generator[None, None, None]:
 
 
 def private_folder(folder: Path) -> Path:
-    """Makes a folder that only its owner can look into."""
+    """Makes a folder that only its owner can open."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     return folder
@@ -50,7 +50,7 @@ def spawn(
     keep_open: Iterable[IO[str]] = (),
     **about: Any,
 ) -> dict[str, Any]:
-    """Starts a process of a session of its own, which a closing terminal does not reach.
+    """Starts a process in its own session, which survives the end of the terminal.
 
     Its output goes to ``<folder>/<name>.out``; its record, with ``about``, to ``<name>.json``; its
     number alone to ``<name>.pid``. Files in ``keep_open`` stay open in it, with the locks on them.
@@ -87,9 +87,9 @@ def wait(
     """Waits for processes that were just started to do their work.
 
     Args:
-        titles: of each process, by its name, what it is to a user.
-        lacking: what there is none of while they are not ready.
-        logs: where more is to be read.
+        titles: the user's word for each process, by its name.
+        lacking: what is missing while they are not ready.
+        logs: where to read more.
 
     Raises:
         ServerError: one has ended, or they took longer.
@@ -103,7 +103,7 @@ def wait(
         if is_ready():
             return
         time.sleep(0.1)
-    raise ServerError(f"no {lacking} after {seconds} s, stopped it; see {logs}")
+    raise ServerError(f"no {lacking} after {seconds} s, so it was stopped; see {logs}")
 
 
 def spark_home() -> Path:
@@ -121,10 +121,10 @@ def free_port() -> int:
 
 
 def port_problem(host: str, port: int) -> str:
-    """Why nobody can listen there; empty where somebody can."""
+    """Why the port cannot be used; empty if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
-        # As Java does: what is left of a server that has just ended is no obstacle.
+        # As in Java: the remains of a server that has just ended do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -134,7 +134,7 @@ def port_problem(host: str, port: int) -> str:
 
 
 def record(folder: Path, name: str) -> dict[str, Any] | None:
-    """What is on file of the process, whether it still runs or not."""
+    """The record of the process, even if it no longer runs."""
     try:
         return dict(json.loads((folder / f"{name}.json").read_text()))
     except (FileNotFoundError, ValueError):
@@ -142,12 +142,12 @@ def record(folder: Path, name: str) -> dict[str, Any] | None:
 
 
 def is_running(found: Mapping[str, Any] | None) -> bool:
-    """Whether the process on record lives: that one, not a later one of its number."""
+    """Whether exactly this process still runs, and not a later one with its number."""
     return found is not None and _started(found["pid"]) == found["started"] != ""
 
 
 def stop(folder: Path, name: str) -> bool:
-    """Ends the process on record, and waits for that; whether there was one.
+    """Ends the process on record, waits for its end, and returns whether there was one.
 
     Raises:
         ServerError: it belongs to another user.
@@ -168,7 +168,7 @@ def _end(found: Mapping[str, Any]) -> None:
         except ProcessLookupError:
             return
         except PermissionError:
-            problem = f"process {found['pid']} belongs to another user, who has to stop it"
+            problem = f"process {found['pid']} belongs to another user, who must stop it"
             raise ServerError(problem) from None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -178,7 +178,7 @@ def _end(found: Mapping[str, Any]) -> None:
 
 
 def last_words(output: Path) -> str:
-    """The most telling line of what a process printed before it ended."""
+    """The most useful line of what a process printed before it ended."""
     try:
         lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """The catalog of a home in PostgreSQL, where several processes can share it.
 
-``<home>/metastore.conf`` says that and where: sessions and servers of this home then use it, and
-the embedded Derby database no more.
+If ``<home>/metastore.conf`` exists, sessions and servers of this home use the catalog that it
+names, and no longer the embedded Derby database.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ VARIABLES = {
     PASSWORD: "DBT_DELTA_METASTORE_PASSWORD",
 }
 KINDS = ("derby", "postgres")
-# Of the Hive client that Spark 4.1 has built in.
+# The schema of the Hive client in Spark 4.1.
 SCHEMA_VERSION = "2.3.0"
-# Any number that other programs will not take: who creates the schema, one at a time.
+# A number that other programs do not use: one process at a time creates the schema.
 _ADVISORY_LOCK = 0x6462745F
 _DATABASE = "metastore"
 
@@ -45,17 +45,17 @@ def prepare(kind: str | None, wanted: Mapping[str, str]) -> dict[str, str]:
         wanted: the other settings of the server.
 
     Raises:
-        ServerError: a catalog that cannot be had, or another than this home's.
+        ServerError: the catalog cannot be used, or is not this home's.
     """
     if lock.metastore_dir(wanted) is None:
         if kind is not None:
-            raise ServerError(f"--metastore {kind}, but {URL} of the profile or --conf is another")
+            raise ServerError(f"--metastore {kind}, but {URL} in profile or --conf names another")
         return {}
     found = spark.shared_metastore(wanted)
     if kind == "derby" and found:
         raise ServerError(
-            f"the catalog of this home is {found[URL]}. To go back to the embedded one, which has "
-            f"not its tables: remove {_file()}"
+            f"the catalog of this home is {found[URL]}. To return to the embedded one, which does "
+            f"not have its tables: remove {_file()}"
         )
     if not found:
         return _create(wanted) if kind == "postgres" else {}
@@ -69,7 +69,7 @@ def prepare(kind: str | None, wanted: Mapping[str, str]) -> dict[str, str]:
 
 
 def name(wanted: Mapping[str, str]) -> str:
-    """A catalog in a word or two for the user."""
+    """A short name of a catalog for the user."""
     url = wanted.get(URL, "")
     if url.startswith("jdbc:derby:"):
         return "embedded Derby"
@@ -107,7 +107,7 @@ def _create(wanted: Mapping[str, str]) -> dict[str, str]:
     _create_schema(found, wanted)
     daemon.write_private(_file(), properties.text(found))
     if (home() / "metastore").is_dir():
-        print("server: the embedded catalog's tables are not in it yet: ./run server adopt")
+        print("server: the shared catalog lacks the embedded one's tables: ./run server adopt")
     return found
 
 
@@ -124,7 +124,7 @@ def _initialize_local() -> dict[str, str]:
     """Makes a database cluster in this home, which listens on 127.0.0.1 only."""
     folder, password = _local(), secrets.token_urlsafe(24)
     if (folder / "data").exists():
-        # Of a first start that was broken off: nothing has used it.
+        # Left by a first start that was interrupted: nothing has used it.
         stop_local()
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
@@ -210,7 +210,7 @@ def _owner() -> pwd.struct_passwd | None:
     for user in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(user)
-    raise ServerError("PostgreSQL does not run as root, and there is no user postgres: be another")
+    raise ServerError("PostgreSQL does not run as root, and there is no user postgres: change user")
 
 
 def _program(program: str) -> str:
@@ -229,9 +229,9 @@ def _program(program: str) -> str:
 
 
 def _create_schema(found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Hive's tables, where they are not there yet, by what pyspark ships.
+    """Creates Hive's tables if they are missing, with the classes that pyspark ships.
 
-    DataNucleus's own way at the first use (autoCreateAll) waits for itself for ever on PostgreSQL.
+    DataNucleus's own way (autoCreateAll at the first use) deadlocks on PostgreSQL.
 
     Raises:
         ServerError: no connection, or the schema of another Hive.

@@ -1,4 +1,4 @@
-"""The Spark settings of a server: the profile's, its own over them, then those of a user's file."""
+"""The Spark settings of a server: the profile's, then its own, then those of a user's file."""
 
 import ipaddress
 import os
@@ -19,7 +19,7 @@ PORT = HIVE + "thrift.port"
 AUTHENTICATION = HIVE + "authentication"
 USE_TLS = HIVE + "use.SSL"
 KEYSTORE = HIVE + "keystore.path"
-# What each kind of login cannot work without; KERBEROS brings a network of its own.
+# What each kind of login requires; KERBEROS encrypts the network itself.
 NEEDED = {
     "NONE": (),
     "NOSASL": (),
@@ -58,15 +58,15 @@ def of_profile() -> dict[str, str]:
     except DbtBaseException as error:
         raise ServerError(f"profiles.yml: {error}") from error
     if target is None:
-        raise ServerError("profiles.yml: it has no profile dbt_delta")
+        raise ServerError("profiles.yml has no profile dbt_delta")
     return {str(key): str(value) for key, value in target["server_side_parameters"].items()}
 
 
 def of_file(path: Path) -> dict[str, str]:
-    """Spark properties, as in spark-defaults.conf; ``${env.NAME}`` is what Hadoop makes of it.
+    """Spark properties, as in spark-defaults.conf; Hadoop resolves ``${env.NAME}``.
 
     Raises:
-        ServerError: no such file, a line that is no property, or a secret for all to read.
+        ServerError: no such file, a line that is not a property, or a secret that others can read.
     """
     try:
         text = path.read_text()
@@ -100,7 +100,7 @@ def check_private(path: Path, why: str) -> None:
     except OSError as error:
         raise ServerError(f"{path}: {error.strerror}") from error
     if mode & 0o077:
-        raise ServerError(f"{path} {why}, and others can read it (mode {mode:03o}): chmod 600 it")
+        raise ServerError(f"{path} {why}, but others can read it (mode {mode:03o}): chmod 600 it")
 
 
 def check_door(settings: Mapping[str, str]) -> None:
@@ -127,12 +127,12 @@ def check_door(settings: Mapping[str, str]) -> None:
     where = f"{HOST} {settings[HOST]} lets other machines in"
     if kind in OPEN_DOORS:
         raise ServerError(
-            f"{where}, and {AUTHENTICATION} {kind} asks nobody who they are. Set it to LDAP or "
+            f"{where}, but {AUTHENTICATION} {kind} has no login. Set it to LDAP or "
             "CUSTOM, or bind to 127.0.0.1"
         )
     if not is_encrypted and kind != "KERBEROS":
         raise ServerError(
-            f"{where}, and passwords would cross the network readable. Set {USE_TLS} true with "
+            f"{where}, but passwords would cross the network unencrypted. Set {USE_TLS} true with "
             f"{KEYSTORE}, or bind to 127.0.0.1"
         )
 
@@ -145,7 +145,7 @@ def is_loopback(host: str) -> bool:
 
 
 def as_hive_site(settings: Mapping[str, str]) -> str:
-    """The text of a hive-site.xml with the server's settings; empty where only its place is set."""
+    """The text of a hive-site.xml with the server's settings; empty if only its address is set."""
     hive = {name: value for name, value in settings.items() if name.startswith(HIVE)}
     if hive.keys() <= {HOST, PORT}:
         return ""

@@ -34,7 +34,7 @@ def folder() -> Path:
 
 
 def start(conf: Path | None, kind: str | None, host: str | None, port: int | None) -> str:
-    """Starts the server, where it does not run yet, and waits until it has answered a query.
+    """Starts the server if it does not run, and waits until it has answered a query.
 
     Args:
         conf: a file of Spark properties that win over all others.
@@ -44,7 +44,7 @@ def start(conf: Path | None, kind: str | None, host: str | None, port: int | Non
         One line for the user.
 
     Raises:
-        ServerError: what is in the way; nothing runs then that did not before.
+        ServerError: the reason why it cannot start; nothing new runs then.
     """
     with daemon.exclusively(folder()):
         found = daemon.record(folder(), NAME)
@@ -90,7 +90,7 @@ def status() -> tuple[bool, str]:
 
 
 def answers(found: Mapping[str, Any]) -> bool:
-    """Whether the server on record runs a query; of one that wants a login, that it asks for it."""
+    """Whether the server on record runs a query, or asks for a login if it needs one."""
     import thrift.transport.TTransport as transports
 
     if found["authentication"] == "KERBEROS":
@@ -121,7 +121,7 @@ def _connect(found: Mapping[str, Any]) -> Any:
 
 
 def _trusting() -> ssl.SSLContext:
-    """Asks only whether our own server runs; whether a certificate is the right one asks dbt."""
+    """Asks only whether our own server runs; dbt verifies the certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -134,10 +134,10 @@ def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str
     wanted = {
         **profile,
         **spark.ON_SERVERS,
-        # One that has run out of memory does no work any more, and holds up all who wait for it.
+        # A server that has run out of memory does no more work and blocks all who wait for it.
         options: f"{profile.get(options, '')} -XX:+ExitOnOutOfMemoryError",
         "spark.app.name": "dbt_delta server",
-        # Compiled plans of whole projects, for their next run; Spark keeps a hundred.
+        # Keeps the compiled plans of whole projects for their next run; Spark's default is 100.
         "spark.sql.codegen.cache.maxEntries": "1000",
         # A small statement gets its share beside a big one; each connection is a pool.
         "spark.scheduler.mode": "FAIR",
@@ -170,13 +170,13 @@ def _check_port(host: str, port: int) -> None:
     problem = daemon.port_problem(host, port)
     if problem:
         raise ServerError(
-            f"port {port} of {host} cannot be had ({problem}). Another one: "
+            f"port {port} of {host} cannot be used ({problem}). Use another one: "
             f"./run server start --port {port + 1}, and DBT_DELTA_PORT={port + 1} for dbt"
         )
 
 
 def _check_memory(wanted: Mapping[str, str]) -> None:
-    """Refuses a heap that this machine has not: the system would kill the server in mid-work."""
+    """Refuses a heap that is too large for this machine: the system would kill the server."""
     text = wanted.get("spark.driver.memory", "1g")
     match = _MEMORY.fullmatch(text)
     if match is None:
@@ -186,13 +186,13 @@ def _check_memory(wanted: Mapping[str, str]) -> None:
     available = _available_memory()
     if available is not None and asked > available:
         raise ServerError(
-            f"too little memory: a heap of {text} and {OVERHEAD_MB} MB beside it, and this machine "
-            f"has {available / 2**30:.1f} GB available. DBT_DELTA_MEMORY names a smaller heap"
+            f"too little memory: a heap of {text} needs {OVERHEAD_MB} MB more, and this machine "
+            f"has {available / 2**30:.1f} GB available. Set DBT_DELTA_MEMORY to a smaller heap"
         )
 
 
 def _available_memory() -> int | None:
-    """Bytes that can be had without swapping; None where the system does not tell."""
+    """Bytes that are available without swapping; None if the system does not say."""
     found: list[int] = []
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -245,9 +245,9 @@ def _start(wanted: Mapping[str, str]) -> str:
 
 
 def _hive_site(wanted: Mapping[str, str]) -> dict[str, str]:
-    """Variables that name a file of Hive's own, the only one that its login reads; none without.
+    """The variable with the path of a hive-site.xml, the only file that Hive's login reads.
 
-    A folder on the class path costs the faster start by the class archive.
+    A folder on the class path would disable the class archive, which makes the start faster.
     """
     place = folder() / "conf"
     shutil.rmtree(place, ignore_errors=True)

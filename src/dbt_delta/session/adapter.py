@@ -1,4 +1,4 @@
-"""dbt-spark's adapter, with Spark sessions of ours; its ``dbt_delta_`` methods are for macros."""
+"""dbt-spark's adapter with our Spark sessions; its ``dbt_delta_`` methods are for macros."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -32,14 +32,14 @@ class DeltaAdapter(StockAdapter):
 
     @property
     def python_submission_helpers(self) -> dict[str, Any]:
-        """Python models of a session run in their connection's, on a server not."""
+        """Python models run in the session of their connection; a server refuses them."""
         from dbt_delta.session.python_model import NoPythonModel, SessionPythonModel
 
         if self.method not in profile.OURS:
             return super().python_submission_helpers
         is_session = self.method == profile.SESSION
         helper = partial(SessionPythonModel, self.connections) if is_session else NoPythonModel
-        # A model that names a Databricks cluster of its own runs here all the same.
+        # A model that names its own Databricks cluster runs here, too.
         return dict.fromkeys((profile.SESSION, *CLUSTERS), helper)
 
     @property
@@ -49,13 +49,13 @@ class DeltaAdapter(StockAdapter):
         return super().default_python_submission_method
 
     def get_columns_in_relation(self, relation: Any) -> list[Any]:
-        """Says varchar(5) and char(3), of which DESCRIBE makes string."""
+        """Returns varchar(5) and char(3), which DESCRIBE shows as string."""
         columns: list[Any] = super().get_columns_in_relation(relation)
         if not relation.schema or not any("string" in column.dtype for column in columns):
             return columns
         try:
             found = self.dbt_delta_relation(relation.schema, relation.identifier)
-        except DbtRuntimeError:  # a temporary view, a path: not of the catalog
+        except DbtRuntimeError:  # a temporary view or a path is not in the catalog
             return columns
         declared = {
             column["name"]: column["declared"] for column in (found or {}).get("columns", [])
@@ -65,7 +65,7 @@ class DeltaAdapter(StockAdapter):
         return columns
 
     def get_catalog(self, relation_configs: Iterable[Any], used_schemas: Any) -> Any:
-        # dbt gives an iterator, and reads it once for each schema.
+        # dbt passes an iterator, but reads it once for each schema.
         return super().get_catalog(list(relation_configs), used_schemas)
 
     def _get_one_catalog(
@@ -73,7 +73,7 @@ class DeltaAdapter(StockAdapter):
     ) -> "agate.Table":
         """One statement for each relation of the project.
 
-        dbt-spark describes every table of a schema, the project's or not, and has no comments.
+        dbt-spark describes every table of a schema, also foreign ones, and has no comments.
         """
         if not catalog.is_possible(self):
             return super()._get_one_catalog(information_schema, schemas, relation_configs)
@@ -96,7 +96,7 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_folders(self, schema: str, known: list[str]) -> dict[str, str]:
-        """See ``folders.unknown``; through a connection to a server nothing is found."""
+        """See ``folders.unknown``; a connection to a server finds nothing."""
         from dbt_delta.session import folders
 
         connection = self._session()
@@ -111,7 +111,7 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
-        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next two."""
+        """See ``facts.relation``; None on a server, which is asked by SQL, as in the next two."""
         connection = self._session()
         return connection.relation(schema, name) if connection else None
 
@@ -129,7 +129,7 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_problem(self, sql: str) -> str:
-        """The first line of why Spark cannot plan a SELECT; empty where it can."""
+        """The first line of the error if Spark cannot plan a SELECT; empty if it can."""
         try:
             if self.dbt_delta_columns(sql) is None:
                 self.execute(f"describe query {sql}", fetch=True)
@@ -139,9 +139,9 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_attempt(self, sql: str) -> tuple[str, Any]:
-        """Runs a statement: the first line of the error it ended in, if any, and its rows.
+        """Runs a statement; returns the first line of its error, if any, and its rows.
 
-        Jinja has no way to go on after an error.
+        Jinja cannot continue after an error.
         """
         try:
             return "", self.execute(sql, fetch=True)[1]
@@ -156,7 +156,7 @@ class DeltaAdapter(StockAdapter):
         errors.hide_values(is_hidden)
 
     def _session(self) -> Any:
-        """This thread's connection where it is an embedded session, else None."""
+        """This thread's connection if it is an embedded session, or None."""
         if self.method != profile.SESSION:
             return None
         return self.connections.get_thread_connection().handle

@@ -24,7 +24,7 @@ def is_possible(adapter: Any) -> bool:
 
 
 def of_schema(adapter: Any, schema: str, relation_configs: list[Any]) -> "agate.Table":
-    """The columns of those relations of a schema that the project has, in the order of it."""
+    """The columns of the project's relations in a schema, in the project's order."""
     wanted = {c.identifier.lower() for c in relation_configs if _same(c.schema, schema)}
     rows: list[tuple[Any, ...]] = []
     for relation in adapter.list_relations(None, schema):
@@ -38,7 +38,7 @@ def _same(left: str, right: str) -> bool:
 
 
 def _rows(adapter: Any, relation: Any) -> list[tuple[Any, ...]]:
-    """A row per column, in the order of ``COLUMNS``; none of a view that does not work any more."""
+    """A row per column, in the order of ``COLUMNS``; no rows for a broken view."""
     try:
         found = adapter.execute_macro("_describe", project=PACKAGE, kwargs={"relation": relation})
     except DbtRuntimeError as error:

@@ -33,7 +33,7 @@ _labelled = threading.local()
 
 
 class SessionConnection(SparkConnectionWrapper):
-    """A dbt connection with a Spark session of its own, and cursor of itself.
+    """A dbt connection with its own Spark session; it is its own cursor.
 
     ``settings`` are the profile's Spark settings; ``connection`` is dbt's record of this
     connection, whose name (the model's) labels the Spark jobs, and Delta's commits.
@@ -41,10 +41,10 @@ class SessionConnection(SparkConnectionWrapper):
 
     def __init__(self, settings: dict[str, str], connection: Connection) -> None:
         self._connection = connection
-        # Models of one name run side by side too: the batches of a microbatch model.
+        # Models with the same name run side by side: the batches of a microbatch model.
         self._serial = next(_serial)
         self._group: str | None = None
-        # A profile may have commit metadata of its own.
+        # A profile may set its own commit metadata.
         self._is_tagging = tags.SETTING not in settings
         self._tagged_as = ""
         self._cancelled = threading.Event()
@@ -58,8 +58,8 @@ class SessionConnection(SparkConnectionWrapper):
             text = errors.message(error)
             if "JAVA_GATEWAY_EXITED" in text:
                 text = (
-                    "Spark's JVM did not start: it needs Java 17 or 21, and the memory that "
-                    f"DBT_DELTA_MEMORY names. JAVA_HOME is {os.environ.get('JAVA_HOME')}. {text}"
+                    "Spark's JVM did not start: it needs Java 17 or 21, and the memory in "
+                    f"DBT_DELTA_MEMORY. JAVA_HOME is {os.environ.get('JAVA_HOME')}. {text}"
                 )
             raise FailedToConnectError(text) from error
 
@@ -70,11 +70,11 @@ class SessionConnection(SparkConnectionWrapper):
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         """Runs a statement; a SELECT only once its rows are fetched, or by ``run_unfetched``.
 
-        A statement that lost against another writer of its table runs again, where it is one
-        that can.
+        A statement that lost against another writer of its table runs again if it can; see
+            retry.py.
 
         Raises:
-            DbtDatabaseError: whatever Spark refused, in its own words without the traces.
+            DbtDatabaseError: Spark's own error without the traces.
         """
         self._result = None
         sql = as_sent(sql, bindings)
@@ -82,7 +82,7 @@ class SessionConnection(SparkConnectionWrapper):
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:
-        """Evaluates a SELECT that nobody fetches, row by row, keeping nothing."""
+        """Evaluates a SELECT that nobody fetches, row by row, without keeping rows."""
         if self._result is None or _is_done(self._result):
             return
         with self._running():
@@ -92,11 +92,11 @@ class SessionConnection(SparkConnectionWrapper):
         """Runs a compiled Python model with this session as its ``spark``.
 
         Raises:
-            DbtDatabaseError: what Spark refused, or what the model raised, with its line.
+            DbtDatabaseError: the error of Spark or of the model, with the line of the model.
         """
         try:
             with self._running():
-                # A model may label its jobs itself; the next statement labels anew.
+                # A model may label its jobs itself; the next statement sets its own label.
                 _labelled.group = None
                 exec(code, {"__name__": "dbt_model", "spark": self.session})
         except DbtDatabaseError as error:
@@ -129,7 +129,7 @@ class SessionConnection(SparkConnectionWrapper):
         return self._fetch(None)
 
     def fetchmany(self, size: int) -> "list[Row]":
-        """The first ``size`` rows; Spark computes and sends no more."""
+        """The first ``size`` rows; Spark computes and sends only these."""
         return self._fetch(size)
 
     def fetchone(self) -> "Row | None":
@@ -149,10 +149,10 @@ class SessionConnection(SparkConnectionWrapper):
             ]
 
     def cancel(self) -> None:
-        """Stops the statement that runs here, the jobs it has yet to start included.
+        """Stops the statement that runs here, with the jobs that it has not started yet.
 
-        Called from another thread. Further statements of this connection are refused: dbt would
-        go on with the next one of the model.
+        Called from another thread. Further statements of this connection are refused, because dbt
+            would continue with the next one of the model.
         """
         self._cancelled.set()
         group = self._group
@@ -164,7 +164,7 @@ class SessionConnection(SparkConnectionWrapper):
             logger.debug(f"Cancel of {group}: {error}")
 
     def close(self) -> None:
-        """Lets the session go: the JVM keeps it for as long as Python names it."""
+        """Releases the session: the JVM keeps it while Python has a reference."""
         self._staged.drop(self.execute)
         self._result = self._group = None
         self.__dict__.pop("session", None)
@@ -178,7 +178,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     @contextmanager
     def _running(self) -> Generator[None, None, None]:
-        """Work in Spark on behalf of this connection: its jobs labelled, its errors dbt's."""
+        """Work in Spark for this connection: jobs get its label, errors become dbt's."""
         self._refuse_if_cancelled()
         try:
             with errors.as_database_error():
@@ -217,7 +217,7 @@ class SessionConnection(SparkConnectionWrapper):
             return self._in_session_zone(rows)
 
     def _in_session_zone(self, rows: "list[Row]") -> "list[Row]":
-        """Timestamps as the session's time zone shows them; pyspark gives this machine's."""
+        """Timestamps in the session's time zone; pyspark returns them in this machine's."""
         from pyspark.sql import Row
         from pyspark.sql.types import TimestampType
 
@@ -250,6 +250,6 @@ def _zone(name: str) -> dt.tzinfo:
 
 
 def _is_done(result: "DataFrame") -> bool:
-    """Whether the statement was a command: Spark has run it, its result is a finished table."""
+    """Whether the statement was a command: Spark has run it, and its result is complete."""
     plan = result._jdf.queryExecution().commandExecuted()
     return plan.nodeName() in ("CommandResult", "LocalRelation")

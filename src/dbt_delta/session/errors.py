@@ -1,4 +1,4 @@
-"""Spark's exceptions in one clean paragraph."""
+"""Spark's exceptions as one clean paragraph."""
 
 import re
 import threading
@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtDatabaseError
 
 logger = AdapterLogger("dbt_delta")
 
-# Conditions that only say that something below failed.
+# Conditions that only say that a deeper step failed.
 WRAPPERS = (
     "FAILED_EXECUTE_UDF",
     "FAILED_READ_FILE",
@@ -33,17 +33,17 @@ _POSITION = re.compile(r"; line \d+,? pos \d+")
 _PARSED = re.compile(r"\s*\n+== SQL ==\n(.*)", re.DOTALL)
 
 
-NOT_SHOWN = "What it says is not shown: it may hold values that the YAML marks with meta pii."
+NOT_SHOWN = "The rest is not shown: it may contain values that the YAML marks with meta pii."
 _hidden = threading.local()
 
 
 def hide_values(is_hidden: bool) -> None:
-    """Whether messages in this thread leave out what Spark says of the values of a row."""
+    """Sets whether messages in this thread leave out the values of rows."""
     _hidden.on = is_hidden
 
 
 def without_values(text: str) -> str:
-    """A message as people may see it: of data's own errors only the condition, where they hide."""
+    """A message for people: if values are hidden, errors of data show only their condition."""
     condition = _CONDITION.match(text)
     if not getattr(_hidden, "on", False) or condition is None:
         return text
@@ -56,7 +56,7 @@ def without_values(text: str) -> str:
 
 @contextmanager
 def as_database_error() -> Generator[None, None, None]:
-    """Turns whatever Spark raises into dbt's database error; the trace goes to the log file."""
+    """Turns any error of Spark into dbt's database error; the trace goes to the log file."""
     try:
         yield
     except DbtDatabaseError:
@@ -69,10 +69,10 @@ def as_database_error() -> Generator[None, None, None]:
 
 
 def message(error: BaseException) -> str:
-    """What went wrong in Spark's words: condition, text, position in the SQL; no traces, no plans.
+    """Spark's error: condition, text and position in the SQL, without traces and plans.
 
-    Of a chain of causes it is the innermost that carries an error condition of its own, because
-    the outer ones only say that a task or a write failed.
+    In a chain of causes it is the innermost one with its own error condition, because the outer
+    ones only say that a task or a write failed.
     """
     if is_driver_gone(error):
         return _driver_gone()
@@ -83,14 +83,14 @@ def message(error: BaseException) -> str:
 
 
 def of_server(text: str) -> str:
-    """The same of the stack trace by which a Thrift server says what went wrong."""
+    """The same from the stack trace that a Thrift server sends."""
     return without_values(
         paragraph([_SERVER.sub("", part) for part in text.split("\nCaused by: ")])
     )
 
 
 def is_driver_gone(error: BaseException) -> bool:
-    """Whether the JVM did not answer, as against answered with an exception."""
+    """Whether the JVM did not answer at all, not even with an exception."""
     from dbt_delta.session.spark import driver_exit_code
 
     if hasattr(error, "java_exception") or hasattr(error, "_origin"):
@@ -101,7 +101,7 @@ def is_driver_gone(error: BaseException) -> bool:
 
 
 def paragraph(texts: list[str]) -> str:
-    """The telling one of a chain of exceptions, outermost first, as ``toString`` gives them."""
+    """The useful one in a chain of exceptions, outermost first, as ``toString`` returns them."""
     texts = [tidy(text) for text in texts]
     named = [text for text in texts if _CONDITION.match(text)]
     telling = [text for text in named if not _CONDITION.match(text)[1].startswith(WRAPPERS)]
@@ -114,7 +114,7 @@ def paragraph(texts: list[str]) -> str:
 def tidy(text: str) -> str:
     """One exception's text without stack frames, query plan, Java class and the statement itself.
 
-    Of the statement a syntax error quotes, the line in question is kept.
+    If a syntax error quotes the statement, the line in question is kept.
     """
     lost = _LOST_TASK.search(text)
     text = lost[1] if lost else text
@@ -155,7 +155,7 @@ def _causes(exception: Any) -> list[str]:
 
 
 def _trace(error: Exception) -> str:
-    """Python's trace, and the JVM's where pyspark keeps it back."""
+    """Python's trace, and the JVM's if pyspark hides it."""
     jvm = getattr(error, "_stackTrace", None)
     return "\n".join([*traceback.format_exception(error), *([jvm] if jvm else [])])
 
@@ -166,6 +166,6 @@ def _driver_gone() -> str:
     code = driver_exit_code()
     return (
         f"Spark's JVM is gone{'' if code is None else f' (exit code {code})'}: it was killed or "
-        "ran out of memory. What it said last is in spark.log beside dbt's log; "
+        "ran out of memory. Its last messages are in spark.log beside dbt's log; "
         "DBT_DELTA_MEMORY gives it more. Tables are at their last version."
     )

@@ -1,7 +1,7 @@
-"""What the catalog and Delta's log say of relations, and Spark of a SELECT's columns.
+"""Facts about relations from the catalog and Delta's log, and the columns of a SELECT.
 
-DESCRIBE prints for people: it redacts values, appends sections, and writes the names of fields into
-types without quotes. Here all of it comes as objects, without a statement.
+DESCRIBE prints for people: it redacts values, appends sections, and does not quote the names of
+fields in types. Here everything comes as objects, without a statement.
 """
 
 import json
@@ -17,13 +17,13 @@ _GENERATED = {"delta.generationExpression", "delta.identity.start"}
 
 
 def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | None:
-    """What ``_describe`` of the macros promises of a relation of the catalog.
+    """What the macro ``_describe`` promises for a relation of the catalog.
 
-    None where only statements find the right thing: in another catalog than Spark's own, and of a
-    Delta table whose log is not there, as reading it fails in words of Delta.
+    None if only statements find the right answer: in another catalog than Spark's own, and for a
+    Delta table without a log, because Delta's own error is needed.
 
     Raises:
-        AnalysisException: the catalog does not know it.
+        AnalysisException: it is not in the catalog.
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
@@ -37,9 +37,9 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
 
 
 def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
-    """What ``_listing`` of the macros promises of all relations of schemas; opens no table.
+    """What the macro ``_listing`` promises for all relations of schemas; opens no table.
 
-    None in another catalog than Spark's own. What is dropped meanwhile is left out.
+    None in another catalog than Spark's own. Relations that are dropped meanwhile are left out.
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
@@ -54,7 +54,7 @@ def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] |
 
 
 def columns(spark: "SparkSession", sql: str) -> list[dict[str, str]]:
-    """Names and types of what a SELECT gives, in order; plans it only.
+    """Names and types of the columns of a SELECT, in order; Spark only plans it.
 
     Raises:
         AnalysisException: Spark cannot plan it.
@@ -64,7 +64,7 @@ def columns(spark: "SparkSession", sql: str) -> list[dict[str, str]]:
 
 
 def type_text(kind: "DataType") -> str:
-    """A type as SQL takes it: names of fields that are not plain words are quoted."""
+    """A type as valid SQL: names of fields that are not plain words are quoted."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     if isinstance(kind, ArrayType):
@@ -78,7 +78,7 @@ def type_text(kind: "DataType") -> str:
 
 
 def quoted_name(name: str) -> str:
-    """A name as Spark reads it, whatever it holds."""
+    """A quoted name, which may contain any character."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -151,7 +151,7 @@ def _listed(spark: "SparkSession", schema: str, entry: Any) -> dict[str, Any]:
 
 
 def steps(path: str) -> list[str]:
-    """The names of a column's path as Spark quotes it: ``a.`b.c``` is a and b.c."""
+    """The names in a path that Spark has quoted: ``a.`b.c``` is a and b.c."""
     found = re.findall(r"`((?:[^`]|``)*)`|([^.`]+)", path)
     return [quoted.replace("``", "`") or plain for quoted, plain in found]
 
@@ -166,7 +166,7 @@ def _columns(schema: str) -> list[dict[str, str]]:
             "comment": field.metadata.get("comment") or "",
             "nullable": field.nullable,
             "default": field.metadata.get("CURRENT_DEFAULT"),
-            # What Delta and the catalog store as a string, and Spark checks at each INSERT.
+            # Delta and the catalog store it as a string, and Spark checks it at each INSERT.
             "declared": field.metadata.get("__CHAR_VARCHAR_TYPE_STRING"),
             "generation": field.metadata.get("delta.generationExpression"),
             "is_generated": not _GENERATED.isdisjoint(field.metadata),

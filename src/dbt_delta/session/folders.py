@@ -1,7 +1,7 @@
-"""Folders in a schema's place that the catalog does not know: what killed statements left.
+"""Folders in a schema's location that are not in the catalog: leftovers of killed statements.
 
-CREATE TABLE AS writes files, then commits, then tells the catalog. Killed before that, it leaves a
-folder that no DROP reaches, and in which Delta creates no table.
+CREATE TABLE AS writes files, then commits, then registers the table. If it is killed before that,
+it leaves a folder that DROP does not remove, and in which Delta refuses to create a table.
 """
 
 import re
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 logger = AdapterLogger("dbt_delta")
-# What is staged is never renamed: no table of another name lies in such a folder.
+# Staged tables are never renamed, so such a folder has no table of another name.
 STAGED = re.compile(r"__dbt_tmp_[0-9a-f]{10}$")
 
 
 def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, str]:
-    """Path by name, in lower case, of the schema's folders that have none of the known names.
+    """Paths, by name in lower case, of the schema's folders without a known name.
 
-    Of a place that cannot be listed: none.
+    Empty if the location cannot be listed.
     """
     names = {name.lower() for name in known}
     try:
@@ -37,10 +37,10 @@ def drop(spark: "SparkSession", path: str) -> None:
     """Removes a folder in which a run staged rows.
 
     Raises:
-        ValueError: its name is not one that only a run gives.
+        ValueError: its name is not one that only a run creates.
     """
     if not STAGED.search(path):
-        raise ValueError(f"{path} is no folder in which a run of dbt_delta staged rows")
+        raise ValueError(f"{path} is not a folder in which a run of dbt_delta staged rows")
     system, place = _open(spark, path)
     system.delete(place, True)
 

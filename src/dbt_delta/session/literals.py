@@ -1,4 +1,4 @@
-"""Statements as they go to Spark: Python values in them as SQL literals, exact."""
+"""Statements for Spark, with Python values as exact SQL literals."""
 
 import datetime as dt
 import math
@@ -12,7 +12,7 @@ _QUERY_COMMENT = re.compile(r"\A(/\*[^\n]*?\*/)\n")
 
 
 def as_sent(sql: str, bindings: Sequence[Any] | None) -> str:
-    """A statement of dbt's with its bindings as literals.
+    """A statement of dbt with its bindings as literals.
 
     The positions in Spark's errors are those in target/run: dbt's comment has no line of its own.
     """
@@ -21,10 +21,10 @@ def as_sent(sql: str, bindings: Sequence[Any] | None) -> str:
 
 
 def literal(value: Any) -> str:
-    """SQL text of a binding; every value comes back from Spark equal to what went in.
+    """The SQL text of a binding; Spark returns every value unchanged.
 
-    Numbers of more digits than Spark's decimals hold go as text, which loses none of them and
-    leaves it to the column's type what to make of it.
+    A number with more digits than Spark's decimals hold is passed as text: no digit is lost, and
+    the column's type decides.
 
     Raises:
         TypeError: a type that SQL has no literal for.
@@ -66,6 +66,6 @@ def _decimal(value: Decimal) -> str:
 
 
 def _text(value: str) -> str:
-    # Spark replaces ${...} in a statement's text, in literals too: the dollar goes as an escape.
+    # Spark replaces ${...} in a statement, also in literals, so the dollar is escaped.
     escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
     return f"'{escaped}'"

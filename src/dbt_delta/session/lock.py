@@ -1,4 +1,4 @@
-"""One process per embedded metastore: Derby takes no second one, and says so in 22,000 lines."""
+"""One process per embedded metastore: Derby refuses a second one with 22,000 lines of errors."""
 
 import fcntl
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import IO
 
 JVM_EXIT_SECONDS = 20
-REMEDY = "Wait until it ends, or give this run a DBT_DELTA_HOME of its own"
+REMEDY = "Wait until it ends, or use another DBT_DELTA_HOME for this run"
 _held: dict[Path, IO[str]] = {}
 
 
 class MetastoreInUse(Exception):
-    """Another process has the metastore; the message names it and the way out."""
+    """Another process uses the metastore; the message names it and the way out."""
 
 
 def metastore_dir(settings: Mapping[str, str]) -> Path | None:
@@ -28,7 +28,7 @@ def metastore_dir(settings: Mapping[str, str]) -> Path | None:
 
 
 def acquire(metastore: Path) -> None:
-    """Takes the metastore for this process, until it ends.
+    """Locks the metastore for this process, until it ends.
 
     Raises:
         MetastoreInUse: another process has it.
@@ -43,8 +43,8 @@ def acquire(metastore: Path) -> None:
 def take(metastore: Path) -> IO[str]:
     """Locks the metastore for as long as the file is open, in this process or one that inherits it.
 
-    The lock is the system's (flock), so a killed process leaves none behind. Its JVM may live a
-    moment longer and still has the database open: that is waited for.
+    The lock is the system's (flock), so a killed process leaves none behind. Its JVM may still have
+    the database open for a moment; this call waits for it.
 
     Raises:
         MetastoreInUse: another process has it.
@@ -66,7 +66,7 @@ def take(metastore: Path) -> IO[str]:
 
 
 def note(file: IO[str], **about: object) -> None:
-    """Writes into a lock who has it, for those who come in vain: pid, command, remedy."""
+    """Writes the owner into a lock, for the messages of others: pid, command, remedy."""
     file.seek(0)
     file.truncate()
     json.dump(about, file)
@@ -74,14 +74,14 @@ def note(file: IO[str], **about: object) -> None:
 
 
 def record_jvm(metastore: Path, pid: int) -> None:
-    """Notes the JVM that has the database open, for the process that comes next."""
+    """Records the JVM that has the database open, for the next process."""
     file = _held.get(_path(metastore))
     if file is not None:
         note(file, **{**_read(file), "jvm": pid})
 
 
 def is_open(metastore: Path) -> bool:
-    """Whether a JVM has the database open: Derby locks this file of its own."""
+    """Whether a JVM has the database open: Derby locks this file itself."""
     try:
         with (metastore / "dbex.lck").open("r+") as file:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -113,7 +113,7 @@ def _wait_for_jvm(pid: object) -> None:
 
 
 def _is_spark(pid: int) -> bool:
-    """Whether that process lives and is a Spark driver, not a later one with the same number."""
+    """Whether the process runs and is a Spark driver, not a later process with its number."""
     # Without -ww, ps cuts the line at $COLUMNS.
     command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
     shown = subprocess.run(command, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""dbt-spark's connection manager, with connections of ours for ``session`` and ``thrift``."""
+"""dbt-spark's connection manager with our connections for ``session`` and ``thrift``."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ logger = AdapterLogger("dbt_delta")
 
 
 class DeltaConnectionManager(SparkConnectionManager):
-    """Opens connections, runs statements, and shows Spark's errors as they are."""
+    """Opens connections, runs statements, and shows Spark's own errors."""
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Opens a connection; one to a server tells it whose statements it sends."""
+        """Opens a connection; a connection to a server sends the run and the node as a tag."""
         from dbt_delta.session.tags import TaggedServer
 
         if connection.state == ConnectionState.OPEN:
@@ -53,7 +53,7 @@ class DeltaConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Generator[None, None, None]:
-        """dbt-spark's, which would wrap an error of ours in a second one."""
+        """As in dbt-spark, which would wrap our error in a second one."""
         try:
             yield
         except DbtDatabaseError as error:

@@ -1,4 +1,4 @@
-"""All that is replaced in dbt: functions that no subclass of ours reaches.
+"""All functions of dbt that are replaced, because our subclasses cannot override them.
 
 Everything else of the Python side is a subclass: adapter.py, manager.py, relation.py.
 """
@@ -14,7 +14,7 @@ from dbt_delta.session import profile, versions
 
 @dataclass(frozen=True)
 class Patch:
-    """A function of dbt by module and name, what makes ours of it, and why no subclass can."""
+    """A function of dbt by module and name, its wrapper, and why a subclass cannot replace it."""
 
     module: str
     name: str
@@ -23,7 +23,7 @@ class Patch:
 
 
 def apply(patch: Patch) -> None:
-    """Wraps a function of dbt, once per process, and of a tested version only."""
+    """Wraps a function of dbt, once per process and only in a tested version."""
     owner: Any = import_module(patch.module)
     *path, name = patch.name.split(".")
     for part in path:
@@ -37,7 +37,7 @@ def apply(patch: Patch) -> None:
 
 
 def _name_encoding(stock: Any) -> Any:
-    """A seed that is not UTF-8 is refused with its file and line, when dbt parses the project."""
+    """Refuses a seed that is not UTF-8 with its file and line, when dbt parses the project."""
 
     def load_seed_source_file(match: Any, project_name: str) -> Any:
         try:
@@ -61,7 +61,7 @@ def _cancel_at_first_failure(stock: Any) -> Any:
         stock(self, result)
         if not isinstance(self._raise_next_tick, FailFastError):
             return
-        # What the cancelled nodes report then is not the failure to show.
+        # The errors of the cancelled nodes are not the failure to show.
         first = self.__dict__.setdefault("_dbt_delta_first_failure", self._raise_next_tick)
         self._raise_next_tick = first
         adapter = get_adapter(self.config)

@@ -1,4 +1,4 @@
-"""The hook by which dbt loads dbt_delta's adapter in the place of dbt-spark's."""
+"""The hook with which dbt loads dbt_delta's adapter instead of dbt-spark's."""
 
 import os
 
@@ -20,20 +20,20 @@ class SessionPlugin(dbtPlugin):
 
 
 def install() -> None:
-    """Puts our adapter in place, or says in a warning why dbt-spark stays as it is."""
+    """Puts our adapter in place, or warns why dbt-spark's adapter is used."""
     reason = choose_adapter()
     if reason:
         logger.warning(f"dbt_delta's session is not used: {reason}. {SWITCH}=off silences this.")
 
 
 def choose_adapter() -> str:
-    """Has dbt make our adapter of the type ``spark``, once per process.
+    """Makes dbt create our adapter for the type ``spark``, once per process.
 
     dbt starts its plugins after it has loaded dbt-spark and before it makes an adapter of the class
     that dbt-spark names.
 
-    Leaves dbt-spark as it is when ``DBT_DELTA_PLUGIN=off``, and beside a version of dbt that was
-    not tested: says so, the first time.
+    Leaves dbt-spark unchanged if ``DBT_DELTA_PLUGIN=off``, and in a version of dbt that was not
+    tested: then it says so, the first time.
     """
     if is_off():
         return ""

@@ -10,11 +10,11 @@ OURS = (SESSION, THRIFT)
 
 
 def restore_ansi(credentials: Any) -> None:
-    """Gives ``server_side_parameters`` of a target the ANSI mode that the profile asks for.
+    """Sets the ANSI mode of the profile in ``server_side_parameters`` of a target.
 
     dbt-spark overwrites that one setting with "false" in every profile
-    (SparkCredentials.__post_init__), before any plugin is loaded; so it is read from profiles.yml
-    once more, once per invocation. A profile that does not name it gets Spark's own default.
+    (SparkCredentials.__post_init__), before any plugin is loaded. So it is read from profiles.yml
+    again, once per invocation. A profile that does not set it gets Spark's default.
     """
     if getattr(credentials, "_dbt_delta_ansi_restored", False):
         return
@@ -48,7 +48,7 @@ def _as_written(credentials: Any) -> dict[str, Any]:
     if written is None:
         config = FACTORY.adapters[credentials.type].config
         written = rendered(config.profile_name, config.target_name)
-        if written is None:  # credentials that were not made from a file
+        if written is None:  # credentials that do not come from a file
             written = credentials.to_dict()
         credentials._dbt_delta_written = written
     return written

@@ -21,11 +21,11 @@ class SessionPythonModel(PythonJobHelper):
         """Runs the code, which writes the model's table itself.
 
         Raises:
-            DbtDatabaseError: what Spark refused, or what the model raised, with its line.
+            DbtDatabaseError: the error of Spark or of the model, with the line of the model.
             DbtRuntimeError: the code is not Python.
         """
         try:
-            # Materializations put blank lines before the model: its own lines are counted.
+            # Materializations put blank lines before the model; its own lines are counted.
             code = compile(compiled_code.lstrip(), self._path, "exec")
         except SyntaxError as error:
             raise DbtRuntimeError(f"{self._path}, line {error.lineno}: {error.msg}") from None
@@ -33,13 +33,13 @@ class SessionPythonModel(PythonJobHelper):
 
 
 class NoPythonModel(PythonJobHelper):
-    """Refuses a Python model of a target that has no session to run it in."""
+    """Refuses a Python model in a target without a session."""
 
     def __init__(self, parsed_model: dict[str, Any], credentials: Any) -> None:
         self._path = parsed_model["original_file_path"]
 
     def submit(self, compiled_code: str) -> None:
-        """Raises DbtRuntimeError: where it can run."""
+        """Raises DbtRuntimeError, which says where it can run."""
         raise DbtRuntimeError(
             f"{self._path}: a Thrift server runs SQL, not Python. Run this model with "
             "--target session; both run side by side on one catalog: ./run server start "

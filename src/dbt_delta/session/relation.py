@@ -1,4 +1,4 @@
-"""dbt-spark's relation, whose windows of time are times."""
+"""dbt-spark's relation, which filters windows of time by times."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class DeltaRelation(SparkRelation):
     """A relation of our adapter."""
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
-        """The batch of a microbatch model, and a sample, by time, whatever type the column has.
+        """The filter of a microbatch or a sample, by time, for a column of any type.
 
         dbt compares the column with a string: '2024-01-01' is then less than the first moment of
         its own day, and '2024-01-01 00:00:00' too.

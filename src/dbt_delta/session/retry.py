@@ -1,4 +1,4 @@
-"""Which failed statements may run again as they are."""
+"""Which failed statements may run again unchanged."""
 
 import itertools
 import random
@@ -15,8 +15,8 @@ logger = AdapterLogger("dbt_delta")
 _CONFLICT = re.compile(
     r"^\[(DELTA_CONCURRENT_(?!TRANSACTION)\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED)\b"
 )
-# Statements of one commit, whose outcome follows from the tables as they are when it runs. RESTORE
-# is not: it would take back what the other writer has just committed. OPTIMIZE changes no row.
+# Statements of one commit whose result depends only on the tables when they run. RESTORE is not
+# one: it would revert what the other writer has just committed. OPTIMIZE changes no row.
 _ONE_COMMIT = re.compile(
     r"(insert|merge|delete|update|create\s+or\s+replace\s+table|replace\s+table"
     r"|optimize|reorg\s+table)\b",
@@ -30,15 +30,15 @@ ATTEMPTS = 4
 def repeatedly(
     sql: str, run: Callable[[], None], name: str | None, wait: Callable[[float], object]
 ) -> None:
-    """Runs a statement, and again after a lost race where it is one that can.
+    """Runs a statement, and again after a lost race if it can run again.
 
     Args:
         run: sends it.
-        name: whose statement it is, for the log.
-        wait: sleeps for that many seconds, or until somebody cancels.
+        name: the node of the statement, for the log.
+        wait: sleeps for this number of seconds, or until the statement is cancelled.
 
     Raises:
-        DbtDatabaseError: of the last attempt.
+        DbtDatabaseError: the error of the last attempt.
     """
     for attempt in itertools.count(1):
         try:
@@ -60,10 +60,10 @@ def is_conflict(message: str) -> bool:
 
 
 def is_repeatable(sql: str) -> bool:
-    """Whether the whole statement can run again after a conflict; a script never."""
+    """Whether the whole statement can run again after a conflict; a script never can."""
     return _ONE_COMMIT.match(sql, _COMMENTS.match(sql).end()) is not None
 
 
 def delay(attempt: int) -> float:
-    """Seconds before the next attempt, after ``attempt`` of them (from 1); never twice the same."""
+    """Seconds before the next attempt, after ``attempt`` attempts (from 1); random."""
     return 2 ** (attempt - 1) * random.uniform(0.5, 1.5)

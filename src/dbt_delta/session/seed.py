@@ -1,7 +1,7 @@
 """The CSV file of a seed: its cells as exact text, the types of its columns, the line of each row.
 
-dbt's own reader (agate) drops percent and currency signs and commas of what it takes for numbers,
-fills short rows with NULLs, renames columns of one name, and knows no lines.
+dbt's own reader (agate) drops percent signs, currency signs and commas of apparent numbers, fills
+short rows with NULLs, renames columns with the same name, and does not know line numbers.
 """
 
 import csv
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Cell = str | None
 Reader = Callable[[str], Cell]
 
-# Of a statement that brings rows to Spark: far below what a Thrift server takes (100 MB).
+# The size of a statement that loads rows: far below the limit of a Thrift server (100 MB).
 CHUNK = 1_000_000
 MAX_DIGITS = 38
-# As numbers are written: +49, 007, 1,000, $5, 10% and NaN are texts, and stay as they are.
+# The form of numbers: +49, 007, 1,000, $5, 10% and NaN are texts, and stay unchanged.
 NUMBER = re.compile(
     r"-?(?:(?:0|[1-9]\d{0,400})(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?", re.ASCII
 )
@@ -50,8 +50,8 @@ _MALFORMED = {
 class Seed:
     """A seed as macros load it.
 
-    ``columns`` are name, type, and whether its cells are known to be of that type; ``chunks`` the
-    rows, JSON lists of lists of texts; ``lines`` where each row begins.
+    ``columns`` are name, type, and whether all cells are known to have that type; ``chunks`` are
+    the rows as JSON lists of lists of texts; ``lines`` are the lines in which the rows begin.
     """
 
     columns: list[dict[str, Any]]
@@ -64,7 +64,7 @@ def load(config: Any, model: dict[str, Any], masked: Collection[str] = ()) -> Se
     """The seed of a dbt project; its table shows stars for columns that are masked, `*` for all.
 
     Raises:
-        CompilationError: the file is no CSV whose rows are as wide as its header.
+        CompilationError: the file is not a CSV file whose rows have as many cells as its header.
     """
     settings = model["config"]
     types = {k.lower(): v for k, v in (settings.get("column_types") or {}).items()}
@@ -75,7 +75,7 @@ def load(config: Any, model: dict[str, Any], masked: Collection[str] = ()) -> Se
         cells = [_null_or_text(row[position]) for row in rows]
         given = types.get(column.lower())
         kind, cells = (given, cells) if given else infer(cells)
-        # A time may be none in the session's time zone.
+        # A time may not exist in the session's time zone.
         is_certain = not given and kind != "timestamp"
         columns.append({"name": column, "type": kind, "is_certain": is_certain})
         texts.append(cells)
@@ -85,7 +85,7 @@ def load(config: Any, model: dict[str, Any], masked: Collection[str] = ()) -> Se
 
 
 def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[str]], list[int]]:
-    """Header, rows, and the line in which each row begins; empty lines are no rows.
+    """Header, rows, and the line in which each row begins; empty lines are not rows.
 
     Raises:
         CompilationError: see ``load``.
@@ -98,8 +98,8 @@ def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[s
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     except (TypeError, ValueError) as error:
         raise CompilationError(
-            f"{name}: delimiter is {delimiter!r}; it takes one character, no quote and no line "
-            "break. Correct the seed's delimiter."
+            f"{name}: delimiter is {delimiter!r}; it must be one character, except a quote or a "
+            "line break. Correct the seed's delimiter."
         ) from error
     rows, lines, line = [], [], 1
     try:
@@ -114,29 +114,32 @@ def read(data: bytes, delimiter: str, name: str) -> tuple[list[str], list[list[s
     if not rows:
         raise CompilationError(f"{name} is empty. Its first line has to name the columns.")
     header = rows.pop(0)
-    _check_header(header, delimiter, f"{name}, line {lines.pop(0)}")
+    place = f"{name}, line {lines.pop(0)}"
+    _check_header(header, delimiter, place)
+    _check_mixture(header, rows, delimiter, place)
+
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(header):
             raise CompilationError(
-                f"{name}, line {line}: {len(row)} cells, and the header has {len(header)} columns. "
-                f"Correct the line, or quote the cell that holds a {delimiter!r} or a line break."
+                f"{name}, line {line}: {len(row)} cells, but the header has {len(header)} columns. "
+                f"Correct the line, or quote the cell with a {delimiter!r} or a line break."
             )
     return header, rows, lines
 
 
 def encoding_refusal(name: str, error: UnicodeDecodeError) -> CompilationError:
-    """What to say of a file that is no UTF-8."""
+    """The error for a file that is not valid UTF-8."""
     line = error.object.count(b"\n", 0, error.start) + 1
     byte = error.object[error.start]
     return CompilationError(
-        f"{name}, line {line}: byte 0x{byte:02x} is no UTF-8. Save the file as UTF-8."
+        f"{name}, line {line}: byte 0x{byte:02x} is not valid UTF-8. Save the file as UTF-8."
     )
 
 
 def infer(cells: Sequence[Cell]) -> tuple[str, list[Cell]]:
-    """The type that dbt finds for the cells of a column, as far as it changes no value.
+    """The type that dbt infers for the cells of a column, as far as no value changes.
 
-    The cells come as Spark casts them to that type.
+    The cells are returned as Spark casts them to that type.
     """
     readers: tuple[tuple[str, Reader], ...] = (
         ("date", _date),
@@ -171,7 +174,7 @@ def chunks(rows: Iterable[Sequence[Cell]]) -> Iterable[str]:
 
 
 def _path(config: Any, model: dict[str, Any]) -> Path:
-    """Where dbt looks for the file: in the project, or in the package that it belongs to."""
+    """The path where dbt looks for the file: in the project, or in its package."""
     root = Path(config.project_root)
     if model["package_name"] != config.project_name:
         root = root / config.packages_install_path / model["package_name"]
@@ -189,8 +192,8 @@ def _check_header(header: list[str], delimiter: str, place: str) -> None:
         first = seen.setdefault(column.lower(), position)
         if first != position:
             raise CompilationError(
-                f"{place}: columns {first} and {position} have one name, '{header[first - 1]}' and "
-                f"'{column}'; Spark does not tell capitals. Rename one."
+                f"{place}: columns {first} and {position} have one name, '{header[first - 1]}' "
+                f"and '{column}': Spark ignores case. Rename one."
             )
     other = re.search(r"[,;|\t]", header[0]) if len(header) == 1 else None
     if other:
@@ -200,13 +203,30 @@ def _check_header(header: list[str], delimiter: str, place: str) -> None:
         )
 
 
+def _check_mixture(header: list[str], rows: list[list[str]], delimiter: str, place: str) -> None:
+    """Refuses a name with another delimiter if the rows have it, too, or have another width."""
+    is_uneven = any(len(row) != len(header) for row in rows)
+    for position, column in enumerate(header):
+        for other in {*",;|\t"} - {delimiter}:
+            count = column.count(other)
+            if (
+                count
+                and rows
+                and (is_uneven or all(r[position].count(other) == count for r in rows))
+            ):
+                raise CompilationError(
+                    f"{place}: column {position + 1} is named '{column}'. The header mixes the "
+                    f"delimiters {delimiter!r} and {other!r}. Use one, or rename the column."
+                )
+
+
 def _null_or_text(cell: str) -> Cell:
-    """NULL is what dbt takes for it: nothing, blanks, and the word."""
+    """NULL for what dbt reads as NULL: no text, blanks, and the word."""
     return None if cell.strip().lower() in ("", "null") else cell
 
 
 def _each(cells: Sequence[Cell], reader: Reader) -> list[Cell] | None:
-    """What the reader makes of the cells; None if one of them is not its kind."""
+    """The cells as the reader converts them; None if it cannot convert one of them."""
     found: list[Cell] = []
     for cell in cells:
         text = None if cell is None else reader(cell.strip())
@@ -221,7 +241,7 @@ def _number(text: str) -> Cell:
 
 
 def _number_type(cells: list[Cell]) -> tuple[str, list[Cell]] | None:
-    """The first of bigint, double and decimal that holds all of the numbers exactly, if any.
+    """The first of bigint, double and decimal that holds all numbers exactly, if any.
 
     As with dbt, numbers without a fraction are whole, however they are written.
     """
@@ -284,7 +304,7 @@ def _starred(header: list[str], rows: Iterable[Sequence[Cell]], masked: Collecti
 
 
 def _table(header: list[str], rows: Iterable[Sequence[Cell]]) -> "agate.Table":
-    """What ``dbt seed --show`` shows; agate looks at the cells of such a table no more."""
+    """What ``dbt seed --show`` shows; agate does not convert the cells of this table."""
     import agate
 
     found = [agate.Row(row, header) for row in rows]

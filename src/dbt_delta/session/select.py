@@ -1,4 +1,4 @@
-"""dbt's node selection for macros: what ``--select`` means, in a run operation."""
+"""dbt's node selection for macros: ``--select`` in a run operation."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ def select(adapter: Any, selection: str, state: str | None) -> list[str]:
     ``state`` is the folder of another manifest, for ``state:`` methods.
 
     Raises:
-        DbtRuntimeError: dbt's own words about a selection that it does not understand.
+        DbtRuntimeError: dbt's own error about a selection that it does not understand.
     """
     from dbt.compilation import Linker
     from dbt.contracts.state import PreviousState

@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CLASS_PATH = "spark.driver.extraClassPath"
-# What decides where the data lies: a second value in one process would silently be the first.
+# Settings that decide where the data is: in one process Spark would silently ignore a second value.
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
 
-# A Thrift server's sessions read a date as a java.time.LocalDate, and Delta, where it answers from
-# its statistics, takes it for a java.sql.Date: select max(day) fails (Delta 4.4).
+# A Thrift server reads a date as a java.time.LocalDate, but Delta expects a java.sql.Date when it
+# answers from its statistics: select max(day) fails (Delta 4.4).
 ON_SERVERS = {"spark.databricks.delta.optimizeMetadataQuery.enabled": "false"}
 
 METASTORE_FILE = "metastore.conf"
-# As Spark's redaction has it: what may not be read in a list of processes.
+# As in Spark's redaction: what a list of processes must not show.
 _SECRET = re.compile(r"password|secret|token|access[.]?key", re.IGNORECASE)
 
 _guard = threading.Lock()
 _root: "SparkSession | None" = None
 _root_settings: dict[str, str] = {}
-# The names among them that a profile gave; none for a driver that somebody else started here.
+# The settings that a profile gave; empty for a driver that other code started here.
 _started_with: set[str] = set()
 
 
 def new_session(settings: dict[str, str]) -> "SparkSession":
-    """A Spark session that shares the driver, the catalog and nothing else with its siblings.
+    """A Spark session that shares only the driver and the catalog with other sessions.
 
     The first call starts the driver with ``settings``; a session inherits those. Later settings
-    that differ are applied to the new session where Spark allows it at run time, and those that
-    are no longer named get Spark's defaults.
+    that differ are applied to the new session if Spark allows it at run time. Settings that are no
+    longer there get Spark's defaults.
 
     Raises:
         lock.MetastoreInUse: the embedded metastore belongs to another process.
-        ValueError: other settings of where the data lies than the running driver's.
+        ValueError: the data is somewhere else than the running driver's.
     """
     settings = {**settings, **shared_metastore(settings)}
     root = start(settings)
@@ -58,7 +58,7 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
         if key in PLACES:
             raise ValueError(
                 f"{key} is {value!r} in this profile, but this process runs Spark with "
-                f"{_root_settings.get(key)!r}: use another process"
+                f"{_root_settings.get(key)!r}. Use another process"
             )
         if session.conf.isModifiable(key):
             session.conf.set(key, value)
@@ -79,10 +79,10 @@ def start(settings: dict[str, str]) -> "SparkSession":
 
 
 def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
-    """What takes the place of the embedded metastore; nothing where it is in use.
+    """The settings of a shared metastore; empty if the embedded one is in use.
 
-    Beside it lies a file of properties then: one home has one catalog, or tables would be known
-    here and not there.
+    A file of properties says so: one home has one catalog, or tables would be known in one process
+    and not in another.
     """
     embedded = lock.metastore_dir(settings)
     if embedded is None:
@@ -96,22 +96,22 @@ def shared_metastore(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting's value may be shown to nobody."""
+    """Whether a setting's value must not be shown."""
     return _SECRET.search(name) is not None
 
 
 def _plain(value: str | None) -> str | None:
-    """A setting as the profile writes it: Spark makes a URI of the warehouse's path."""
+    """A setting as in the profile: Spark turns the warehouse's path into a URI."""
     return None if value is None else value.removeprefix("file:")
 
 
 def driver_exit_code() -> int | None:
-    """The exit code of the driver's JVM; None while it runs or where this process has none."""
+    """The exit code of the driver's JVM; None while it runs, or if this process has none."""
     process = _jvm()
     if process is None:
         return None
     try:
-        # A broken connection is seen a moment before the end of the process.
+        # A broken connection shows a moment before the process ends.
         return process.wait(timeout=2)
     except subprocess.TimeoutExpired:
         return None
@@ -126,7 +126,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
         lock.acquire(metastore)
     else:
         check_shared_metastore(settings)
-    # pyspark prints each failed statement with its JVM trace as JSON; dbt reports it in words.
+    # pyspark prints each failed statement with its JVM trace as JSON; dbt reports the error.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
     from pyspark import SparkConf, SparkContext
@@ -156,10 +156,10 @@ def _start(settings: dict[str, str]) -> "SparkSession":
 
 
 def check_shared_metastore(settings: Mapping[str, str]) -> None:
-    """Says in a line what takes Hive's client minutes and a page.
+    """Says in one line what Hive's client says after minutes in a page.
 
     Raises:
-        ValueError: nobody answers where the shared metastore should be.
+        ValueError: the shared metastore does not answer.
     """
     url = settings.get(_METASTORE_URL, "")
     place = re.match(r"jdbc:postgresql://([^:/]+)(?::(\d+))?/", url)
@@ -170,14 +170,14 @@ def check_shared_metastore(settings: Mapping[str, str]) -> None:
     except OSError as error:
         raise ValueError(
             f"The metastore of this home, {url}, does not answer ({error.strerror or error}). "
-            "./run server start starts it where it is the home's own"
+            "If it is the home's own, ./run server start starts it"
         ) from None
 
 
 def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings with the environment's JARs where Python finds pyspark's.
+    """The settings, with the environment's JARs in the path where Python finds pyspark's.
 
-    Through a link the environment has two names; a class archive is good for one at a time, and
+    Through a link the environment has two paths. A class archive works only for one of them, and
     with both Java refuses classes of sealed packages (Derby's, when it recovers after a kill).
     """
     if _CLASS_PATH not in settings:
@@ -192,7 +192,7 @@ def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def own_java() -> Generator[None, None, None]:
-    """Set-up's Java for the driver, where there is one; other child processes keep the user's."""
+    """Uses the Java of the set-up for the driver, if there is one; others use the user's."""
     java = Path(sys.prefix) / "java"
     if not java.is_dir():
         yield
@@ -210,7 +210,7 @@ def own_java() -> Generator[None, None, None]:
 
 @contextmanager
 def _interrupts_kept() -> Generator[None, None, None]:
-    """Leaves Ctrl-C to dbt: pyspark's handler cancels every job of the process in its midst."""
+    """Leaves Ctrl-C to dbt: pyspark's handler would cancel every running job of the process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

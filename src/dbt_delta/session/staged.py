@@ -1,4 +1,4 @@
-"""The tables in which a model stages its batch, so that one that fails leaves none."""
+"""The tables in which a model stages its batch, so that a failed model leaves none."""
 
 import re
 from collections.abc import Callable
@@ -12,20 +12,20 @@ _DROPPED = re.compile(rf"drop table if exists {_NAME}")
 
 
 class Staged:
-    """What the statements of a connection have staged and not yet dropped."""
+    """The staged tables of a connection that are not dropped yet."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
 
     def note(self, sql: str) -> None:
-        """Takes notice of a statement that is about to run."""
+        """Records a statement that is about to run."""
         if made := _MADE.search(sql):
             self._names.append(made[1])
         elif dropped := _DROPPED.search(sql):
             self._names = [name for name in self._names if name != dropped[1]]
 
     def drop(self, execute: Callable[[str], None]) -> None:
-        """Drops what is left; the next run of the model does where this cannot."""
+        """Drops what is left; if this fails, the next run of the model does it."""
         names, self._names = self._names, []
         for name in names:
             try:

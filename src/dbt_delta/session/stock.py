@@ -1,4 +1,4 @@
-"""dbt-spark's own adapter, which tells macros why ours is not used."""
+"""dbt-spark's own adapter, which tells the macros why ours is not used."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from dbt_delta.session.profile import asked_ansi
 
 
 class StockAdapter(SparkAdapter):
-    """What dbt gets beside a version that was not tested."""
+    """The adapter for versions of dbt that were not tested."""
 
     @available
     def dbt_delta_plugin(self) -> dict[str, str | None]:
-        """The obstacle to our adapter, if any, and the ANSI mode in profiles.yml."""
+        """The reason why our adapter is not used, if any, and the ANSI mode in profiles.yml."""
         return {"obstacle": versions.obstacle(), "ansi": asked_ansi(self.config.credentials)}
 
     @classmethod

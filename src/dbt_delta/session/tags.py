@@ -12,7 +12,7 @@ SETTING = "spark.databricks.delta.commitInfo.userMetadata"
 
 
 def tag(node: str | None) -> str:
-    """JSON of this invocation and the node that works; time as ISO 8601 in UTC."""
+    """JSON with this invocation and the running node; the time is ISO 8601 in UTC."""
     about: dict[str, Any] = {
         "dbt_invocation_id": get_invocation_id(),
         "dbt_node_id": node,
@@ -23,14 +23,14 @@ def tag(node: str | None) -> str:
 
 
 class TaggedServer:
-    """A connection to a server that tells it, before each node's first statement, whose it is.
+    """A connection to a server that sends the tag before each node's first statement.
 
-    A server has one Spark session per connection. One that refuses the setting gets no tags.
+    A server has one Spark session per connection. A server that refuses the setting gets no tags.
     """
 
     @classmethod
     def of(cls, connection: Connection) -> Any:
-        """An open connection's handle, tagged unless the profile has metadata of its own."""
+        """An open connection's handle, tagged unless the profile sets its own metadata."""
         if SETTING in connection.credentials.server_side_parameters:
             return connection.handle
         return cls(connection)

@@ -1,8 +1,8 @@
 """dbt's connection to a Spark Thrift server.
 
-dbt-spark's own sends a statement once more when the connection breaks while it runs, which may
-write twice; looks every five seconds whether one is done; cancels in the midst of another thread's
-answer; trusts every certificate; and loses the settings of the profile on the way.
+dbt-spark's own connection sends a statement again if the connection breaks while it runs, which may
+write twice. It asks every five seconds whether a statement is done, cancels while another thread
+reads an answer, trusts every certificate, and loses the settings of the profile.
 """
 
 import itertools
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 logger = AdapterLogger("dbt_delta")
 POOL = "spark.sql.thriftserver.scheduler.pool"
 # A server answers a poll when the statement is done, or after hive.server2.long.polling.timeout,
-# five seconds. One that answers at once is asked again after a while that grows to poll_interval.
+# five seconds. If it answers at once, it is asked again after a time that grows to poll_interval.
 FIRST_PAUSE = 0.02
 CONNECT_SECONDS = 30
 _threads = itertools.count(1)
@@ -39,7 +39,7 @@ _local = threading.local()
 
 
 class ServerConnection(SparkConnectionWrapper):
-    """A Spark session on a server, and cursor of itself."""
+    """A Spark session on a server; it is its own cursor."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -58,11 +58,11 @@ class ServerConnection(SparkConnectionWrapper):
     def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         """Runs a statement to its end.
 
-        One that lost against another writer of its table runs again, where it is one that can. One
-        whose connection broke does not: the server may have gone on with it.
+        A statement that lost against another writer of its table runs again if it can. After a
+            broken connection it does not: the server may have finished it.
 
         Raises:
-            DbtDatabaseError: whatever Spark refused, in its own words without the traces.
+            DbtDatabaseError: Spark's own error without the traces.
         """
         sql = as_sent(sql.strip().removesuffix(";"), bindings)
         self._staged.note(sql)
@@ -92,10 +92,10 @@ class ServerConnection(SparkConnectionWrapper):
             return self._cursor.description or []
 
     def cancel(self) -> None:
-        """Stops the statement that runs here; further ones of this connection are refused.
+        """Stops the statement that runs here; further statements of this connection are refused.
 
-        Called from another thread, while this one waits for the server's next word: the request
-        goes through a connection of its own.
+        Called from another thread while this one waits for the server's answer: the request uses
+            its own connection.
         """
         self._cancelled.set()
         operation = self._cursor._operationHandle
@@ -110,7 +110,7 @@ class ServerConnection(SparkConnectionWrapper):
             logger.debug(f"Cancel of {self._connection.name}: {error}")
 
     def close(self) -> None:
-        """Ends the session; the server does so itself where the connection is gone."""
+        """Ends the session; the server does this itself if the connection is gone."""
         self._staged.drop(self.execute)
         with suppress(Exception):
             self._session.close()
@@ -144,7 +144,7 @@ class ServerConnection(SparkConnectionWrapper):
         self._refuse_if_cancelled()
         with self._talking():
             self._cursor.execute(sql, async_=True)
-            # A cancel before the server had named the operation found nothing to cancel.
+            # Before the server had named the operation there was nothing to cancel.
             if self._cancelled.is_set():
                 self._cursor.cancel()
             self._wait()
@@ -178,7 +178,7 @@ class ServerConnection(SparkConnectionWrapper):
 
     @contextmanager
     def _talking(self) -> Generator[None, None, None]:
-        """Work on the server on behalf of this connection: its errors are dbt's."""
+        """Work on the server for this connection: errors become dbt's."""
         try:
             yield
         except DbtDatabaseError as error:
@@ -189,7 +189,7 @@ class ServerConnection(SparkConnectionWrapper):
             if is_lost(error):
                 raise DbtDatabaseError(
                     f"The connection to the Spark server at {self._place} was lost while a "
-                    "statement ran. It is not sent again, as it may have been done; every table is "
+                    "statement ran. It is not sent again, because it may be done. Every table is "
                     "at its last version. When the server runs: dbt retry"
                 ) from error
             response = error.args[0] if error.args else None
@@ -219,7 +219,7 @@ def connect(
         auth: NONE (default), NOSASL, LDAP, CUSTOM or KERBEROS.
         tls: how to verify the server; None for a server without TLS.
         settings: of the session; Spark takes them in Hive's form only.
-        timeout: seconds that any answer may take; by default only for the first.
+        timeout: seconds that each answer may take; by default only for the first answer.
     """
     import thrift_sasl
     from pyhive import hive
@@ -228,7 +228,7 @@ def connect(
     auth = (auth or "NONE").upper()
     line = _line(host, port, tls, timeout)
     mechanism = "GSSAPI" if auth == "KERBEROS" else "PLAIN"
-    # Neither matters without a login, but must not be empty.
+    # Without a login they do not matter, but they must not be empty.
     login = {"service": kerberos_service_name} if auth == "KERBEROS" else {}
     if auth != "KERBEROS":
         login = {"username": user or "dbt", "password": password or "x"}
@@ -245,14 +245,14 @@ def connect(
 
 
 def _line(host: str, port: int, tls: ssl.SSLContext | None, timeout: float | None) -> Any:
-    """A socket that raises what is wrong; Thrift's own says only that something is."""
+    """A socket that raises the true error; Thrift's own only says that there is one."""
     from thrift.transport.TSocket import TSocket
 
     class Line(TSocket):
         def open(self) -> None:
             plain = socket.create_connection((host, port), timeout or CONNECT_SECONDS)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # A machine that is gone says nothing; the system finds out.
+            # A machine that is gone does not answer; the system detects it.
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
                 if hasattr(socket, option):
@@ -274,33 +274,33 @@ def is_lost(error: BaseException) -> bool:
 
 
 def _tls(credentials: Any) -> ssl.SSLContext:
-    """Verifies the server's certificate, and that it is of this host."""
+    """Verifies the server's certificate and its host name."""
     return ssl.create_default_context(cafile=profile.certificate_authority(credentials))
 
 
 def _pool() -> str:
-    """Of the threads of a dbt, each has a share of the server; with FAIR scheduling."""
+    """Each thread of dbt gets a share of the server, with FAIR scheduling."""
     if not hasattr(_local, "number"):
         _local.number = next(_threads)
     return f"dbt-{_local.number}"
 
 
 def _why(error: BaseException, credentials: Any) -> str:
-    """One line: what is wrong with the target, or its server."""
+    """One line: what is wrong with the target or its server."""
     place = f"The Spark server at {credentials.host}:{credentials.port}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
-            f"{place} cannot be trusted: {error.verify_message} ssl_ca_file of the target names "
+            f"{place} cannot be trusted: {error.verify_message} Set ssl_ca_file of the target to "
             "the authority that signed its certificate"
         )
     if isinstance(error, ssl.SSLError):
-        return f"{place} does not speak TLS, which use_ssl asks for ({error.reason})"
+        return f"{place} does not speak TLS, but use_ssl is set ({error.reason})"
     text = str(error)
     if "Error validating the login" in text:
-        return f"{place} refuses user {credentials.user!r}: not this user, password or auth"
+        return f"{place} refuses user {credentials.user!r}: check user, password and auth"
     if isinstance(error, EOFError) or "read 0 bytes" in text:
         return (
-            f"{place} hangs up: it may want TLS (use_ssl: true) or another auth than "
+            f"{place} closes the connection: it may need TLS (use_ssl: true) or another auth than "
             f"{credentials.auth or 'NONE'}"
         )
     if isinstance(error, OSError):

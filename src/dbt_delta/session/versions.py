@@ -1,4 +1,4 @@
-"""The versions of dbt whose classes are subclassed here and whose functions are wrapped."""
+"""The versions of dbt for which the subclasses and wrappers are made."""
 
 from importlib.metadata import version
 
@@ -10,7 +10,7 @@ TESTED = {
 
 
 def obstacle() -> str:
-    """Why dbt-spark has to stay as it is; empty where nothing is in the way."""
+    """Why dbt-spark's own adapter must be used; empty if ours can be used."""
     found = {name: version(name) for name in TESTED}
     untested = [
         f"{name} {found[name]} is not a tested version ({', '.join(tested)})"

@@ -67,7 +67,7 @@ class TestIncrementalBadStrategy(BaseIncrementalBadStrategy):
 class TestAdapterMethods(BaseAdapterMethod):
     @pytest.fixture(scope="class")
     def project_files(self, project_files: None) -> None:
-        """With this package installed; the base has files of its own only."""
+        """With this package installed; the base reads its filess own only."""
 
 
 class TestTableMaterialization(BaseTableMaterialization):

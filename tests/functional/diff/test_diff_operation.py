@@ -211,7 +211,7 @@ def test_markdown_fits_and_is_stable(shared: Project) -> None:
 def test_what_cannot_be_is_refused(shared: Project) -> None:
     refused = _diff(shared, {"model": "a", "unique_key": "nope"}, check=False)
     assert not refused.success
-    assert "unique_key names 'nope', which is no column" in refused.output
+    assert "unique_key names 'nope', which is not a column" in refused.output
 
 
 def test_generic_tests(shared: Project) -> None:

@@ -98,7 +98,7 @@ def test_two_deltas_no_extension_no_catalog_and_an_unknown_dbt_spark(
     assert "delta-spark_4.0_2.13-4.3.1.jar" in two
     assert "delta-spark_4.1_2.13-4.4.0.jar" in two
     assert other.startswith("Delta: delta-spark_4.0_2.13-4.3.1.jar on the class path of target ses")
-    assert "is made for another Spark than 4.1.4. Put delta-spark_4.1_2.13 and" in other
+    assert "is built for another Spark than 4.1.4. Put delta-spark_4.1_2.13 and" in other
     place = "for target session of profiles.yml"
     remedy = "in its server_side_parameters."
     assert extension == f"spark.sql.extensions: not set {place}. Add {EXTENSION} {remedy}"
@@ -185,7 +185,7 @@ def test_a_server_that_is_not_there(
     assert doctor_here("--target", "far") == (
         1,
         [
-            "Spark server: none answers at 127.0.0.1:9 (Connection refused). Start it, or correct "
+            "Spark server: no answer at 127.0.0.1:9 (Connection refused). Start it, or correct "
             "host and port of the target in profiles.yml."
         ],
     )

@@ -114,7 +114,7 @@ def _check_config(case: Case, *, is_build: bool) -> None:
             predicate.op == "between" and predicate.column.lower() in partitions
             for predicate in case.predicates
         ):
-            raise Refused("BETWEEN beside the partition column")
+            raise Refused("BETWEEN on the partition column")
     if case.strategy != "merge":
         return
     skips = [case.options.get(f"skip_{step}_step") for step in ("matched", "not_matched")]
@@ -152,7 +152,7 @@ def _checked_keys(case: Case, rows: list[Record], *, is_build: bool) -> list[Rec
         and case.strategy in ("merge", "delete+insert")
         and any(row[key] == "" for row in rows for key in keys if key in partitions)
     ):
-        raise Refused("are empty, and Delta stores an empty text in a partition column as NULL")
+        raise Refused("which Delta stores as NULL in a partition column")
     return rows
 
 
@@ -275,18 +275,18 @@ def converted(value: Any, source: Type, target: Type, kept: Any = None) -> Any:
         digits, scale = (int(part) for part in target.name[8:-1].split(","))
         stored = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         if abs(stored) >= 10 ** (digits - scale) or stored != value:
-            raise Refused("another value as")
+            raise Refused("would change")
         return stored
     if target.name in RANGES:
         limit = RANGES[target.name]
         if not -limit <= value < limit:
-            raise Refused("another value as")
+            raise Refused("would change")
         return value
     if target.name == "timestamp_ntz" and not isinstance(value, datetime):
         return datetime.combine(value, time())
     if target.name == "date" and isinstance(value, datetime):
         if value.time() != time():
-            raise Refused("another value as")
+            raise Refused("would change")
         return value.date()
     return value
 

@@ -73,26 +73,26 @@ FAILS = {
 APPENDED = {"unique_key": None, "incremental_strategy": "append"}
 # Keys that would be inserted again in each run: what is stored is not what the batch holds.
 KEYS = {
-    "empty_in_partition": ("select '' as k, 1 as v", {"partition_by": "k"}, "are empty, and Delta"),
+    "empty_in_partition": ("select '' as k, 1 as v", {"partition_by": "k"}, "are an empty text or"),
     "no_utf8": ("select string(unhex('41FF')) as k, 1 as v", {}, "are not valid UTF-8"),
     "time_of_date": (
         "select timestamp'2024-01-01 10:00:00' as k, 1 as v",
         {},
-        "1 keys of the batch for {name}, unique_key k, are timestamp and another value as date",
+        "1 keys of the batch for {name} (unique_key k) would change: k is timestamp in",
     ),
-    "fraction_of_number": ("select 7.5 as k, 1 as v", {}, "are decimal(2,1) and another value as"),
-    "float_of_decimal": ("select '1.234' as k, 1 as v", {}, "another value as decimal(5,2)"),
+    "fraction_of_number": ("select 7.5 as k, 1 as v", {}, "would change: k is decimal(2,1)"),
+    "float_of_decimal": ("select '1.234' as k, 1 as v", {}, "would change: k is string in the"),
     "evolving": (
         "select 7.5 as k, 1 as v",
         {"merge_with_schema_evolution": True},
-        "are decimal(2,1) and another value as int",
+        "would change: k is decimal(2,1) in the model and int in",
     ),
     "one_number_twice": (
         "select * from values ('8', 1), ('08', 2) as t(k, v)",
         {},
-        "1 keys of the batch for {name}, unique_key k, are string and the same value as",
+        "1 keys of the batch for {name} (unique_key k) would become equal to another key",
     ),
-    "no_number": ("select 'abc' as k, 1 as v", {}, "are string and another value as int"),
+    "no_number": ("select 'abc' as k, 1 as v", {}, "would change: k is string in the model"),
 }
 TEXT = "'a'"
 DAY = "date'2024-01-02'"
@@ -346,7 +346,7 @@ def test_a_key_of_another_type_finds_its_row(built: Built) -> None:
 
 def test_columns_by_which_rows_are_replaced(built: Built) -> None:
     assert "no column 'url', by which" in messages(built.second)["clustered_by_gone"]
-    assert "timestamp and another value as date" in messages(built.second)["of_another_time"]
+    assert "is timestamp in the model and date in" in messages(built.second)["of_another_time"]
     assert version(built.project, "of_another_time") == 0
 
 
@@ -421,7 +421,7 @@ def test_a_partition_column_that_is_gone_is_refused(built: Built) -> None:
 def test_a_table_of_another_format_keeps_its_rows(built: Built) -> None:
     found = messages(built.second)
     for kind in ("parquet", "csv"):
-        assert f"is a {kind} table, and the model makes a Delta table" in found[f"of_{kind}"]
+        assert f"is a {kind} table, but the model builds a Delta table" in found[f"of_{kind}"]
         rows = built.project.sql(f"select * from {{schema}}.of_{kind} order by id")
         assert [tuple(row) for row in rows] == [(1, "a"), (2, "b")]
     assert "convert_to_delta --args" in found["of_parquet"]

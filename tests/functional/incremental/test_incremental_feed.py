@@ -72,7 +72,7 @@ def test_what_makes_no_sense_is_refused(project: Project) -> None:
         },
     )
     found = messages(project.dbt("run", check=False))
-    assert "are for incremental_strategy merge. It is append." in found["appended"]
+    assert "need incremental_strategy merge, but it is append." in found["appended"]
     assert "matched_delete_condition needs unique_key" in found["without_key"]
-    assert "merge_control_columns names 'opp', which the model does not give" in found["misnamed"]
+    assert "merge_control_columns names 'opp', which is not a column" in found["misnamed"]
     assert not [row for row in project.sql("show tables in {schema}") if not row.isTemporary]

@@ -117,7 +117,7 @@ NO_COLUMN_LATER = {
 def test_key_that_is_no_column_is_refused(built: Built) -> None:
     found = messages(built.second)
     assert "'nope' is not a column" in found["nowhere"]
-    assert "The model gives no column 'id' to write, which unique_key" in found["not_in_batch"]
+    assert "unique_key names 'id', which is not a column that the" in found["not_in_batch"]
     assert versions(built.project, NO_COLUMN) == dict.fromkeys(NO_COLUMN, 0)
 
 

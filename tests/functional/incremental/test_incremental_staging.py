@@ -127,7 +127,7 @@ CHANGING = {
 def test_a_view_that_changes_while_it_is_merged_is_refused(built: Built) -> None:
     """The check has seen other keys than the merge: a match could be hidden by the bounds."""
     message = messages(built.second)["changing"]
-    assert "changed while it was written; nothing was written" in message
+    assert "changed during the write. Nothing was written" in message
 
 
 RACED_FIRST = "select * from values (1, 'a', 1D), (9, 'p', 2D) as _ (id, v, d)"
@@ -173,7 +173,7 @@ def test_rows_that_come_between_the_looks_and_the_write_are_refused(built: Built
     """The looks of a batch that is not staged saw a source without them."""
     found = messages(built.second)
     for name in RACED:
-        assert "changed while it was written; nothing was written" in found[name], name
+        assert "changed during the write. Nothing was written" in found[name], name
 
 
 PLAIN = {

@@ -654,7 +654,7 @@ def test_a_condition_may_end_in_a_comment(built: Built) -> None:
 
 
 def test_a_batch_without_a_column_of_the_table_is_refused(built: Built) -> None:
-    assert "gives none of the columns of" in messages(built.second)["no_column"]
+    assert "has none of the columns of" in messages(built.second)["no_column"]
 
 
 @pytest.mark.session

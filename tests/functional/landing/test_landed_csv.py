@@ -222,4 +222,4 @@ def test_no_value_is_altered_on_its_way_in(project: Project, tmp_path: Path) -> 
     assert [row.name for row in rows if row.id in (2, 3)] == ["\ufffd", '"' * 2999]
     assert [str(row.amount) for row in rows if row.id] == ["1.00", "1.50", "-1.50", "0.50"]
     reasons = [row._rejected_reason for row in rows if row._rejected_reason]
-    assert reasons == ["bytes that are no UTF-8", *BAD.values()]
+    assert reasons == ["bytes that are not valid UTF-8", *BAD.values()]

@@ -216,7 +216,7 @@ def judged(case: Case, data: bytes) -> list[tuple[int, str, Any]]:
 
 def _judged_line(case: Case, line: str, is_inside: bool, is_text: bool) -> tuple[str, Any]:
     if not is_text and "\ufffd" in line:
-        return "bytes that are no UTF-8", None
+        return "bytes that are not valid UTF-8", None
     if is_inside:
         return "it is inside a quoted field", None
     fields = fields_of(line, case.separator)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_optimize_says_what_it_did(shared: Project) -> None:
     assert f"optimize `{shared.schema}`.`c`: nothing to do" in done
     refused = operation(shared, "optimize", check=False, relation=c, where="id > 1")
     assert not refused.success
-    assert "is clustered by id: OPTIMIZE orders all" in refused.output
+    assert "is clustered by id: OPTIMIZE orders the whole table" in refused.output
     assert tables.versions(shared, "pc") == {"p": 1, "c": 1}
 
 
@@ -71,7 +72,7 @@ def test_retention_is_set_once(shared: Project) -> None:
         ("set_retention", forty),
     ).output
     assert done.count("interval 960 hours") == 6
-    assert done.count("(dry run)") == done.count("it is so already") == 1
+    assert done.count("(dry run)") == done.count(": already so") == 1
     properties = tables.metadata(shared, "lasting")["configuration"]
     assert properties["delta.deletedFileRetentionDuration"] == "interval 960 hours"
     assert properties["delta.logRetentionDuration"] == "interval 960 hours"
@@ -95,8 +96,8 @@ def test_parquet_becomes_delta_where_it_is(shared: Project) -> None:
         check=False,
     )
     assert not done.success
-    assert done.output.count("it is a Delta table already") == 1
-    assert "`seen` is a view. Give a parquet table" in done.output
+    assert done.output.count("it is already a Delta table") == 1
+    assert "`seen` is a view. Use a parquet table" in done.output
     assert shared.rows("raw") == shared.rows("t")
     (detail,) = shared.sql("describe detail {schema}.raw")
     assert (detail.format, detail.partitionColumns) == ("delta", ["day"])
@@ -108,7 +109,7 @@ def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
         "id > 99": ": 0 rows in 0 files, nothing to do",
         "day = '2024-01-02'": "20 rows in 4 files, whole partitions leave",
         "1 = 1": "40 rows in 8 files, all files leave the table",
-        "id = 7 and day > '2000-01-01'": "1 rows in 1 files, the files are written",
+        "id = 7 and day > '2000-01-01'": "1 rows in 1 files, the files are rewritten",
     }
     table = {"relation": make(shared, "deleted", BY_DAY)}
     done = operations(
@@ -125,13 +126,40 @@ def test_rows_are_deleted_where_there_are_any(shared: Project) -> None:
     for name, more in {"delete_where": {}, "update_where": {"set": {"v": "'z'"}}}.items():
         for predicate, said in {
             "true": "is append-only (delta.appendOnly = true)",
-            "id in (select 1)": "'id in (select 1)', which holds a subquery; Delta evaluates none",
-            "-- all": "has predicate '-- all'. Give a condition in SQL",
+            "id in (select 1)": "'id in (select 1)', which contains a subquery. Delta allows none",
+            "-- all": "has predicate '-- all'. Use a condition in SQL",
         }.items():
             refused = operation(shared, name, False, **table, predicate=predicate, **more)
             assert not refused.success
             assert said in refused.output
     assert tables.version(shared, "deleted") == 2
+
+
+def test_what_is_no_condition_is_refused(shared: Project) -> None:
+    """Each in one line, before anything is counted or written."""
+    table = {"relation": make(shared, "conditions")}
+    told = {
+        "true limit 1": "'true limit 1'. Spark refuses it: [PARSE_SYNTAX_ERROR]",
+        "id = 1) or (true": "'id = 1) or (true'. Spark refuses it: Its brackets do not match.",
+        "(id = 1": "'(id = 1'. Spark refuses it: Its brackets do not match.",
+        "rand() < 0.5": "'rand() < 0.5'. Spark refuses it: [INVALID_NON_DETERMINISTIC",
+    }
+    values = {
+        "id limit 1": "sets id to 'id limit 1'. Spark refuses it: [PARSE_SYNTAX_ERROR]",
+        "rand()": "sets id to 'rand()'. Spark refuses it: [INVALID_NON_DETERMINISTIC",
+        "interval '1' day": "sets id, which is bigint, to interval '1' day, which is interval",
+    }
+    calls: list[tuple[str, dict[str, Any], str]] = [
+        *(("delete_where", {"predicate": p}, said) for p, said in told.items()),
+        ("update_where", {"predicate": "(id = 1", "set": {"v": "'z'"}}, told["(id = 1"]),
+        *(("update_where", {"predicate": "true", "set": {"id": v}}, values[v]) for v in values),
+    ]
+    for name, arguments, said in calls:
+        refused = operation(shared, name, False, **table, **arguments)
+        assert not refused.success
+        assert said in refused.output, arguments
+        assert refused.output.count("Nothing was changed.") == 1, refused.output
+    assert tables.version(shared, "conditions") == 0
 
 
 COLUMNS = """
@@ -169,10 +197,10 @@ def test_rows_are_updated_where_they_differ(shared: Project) -> None:
                           "dry_run": True}),
     )  # fmt: skip
     told = [line for line in done.output.splitlines() if "update_where `" in line]
-    assert "2 rows, of which 1 in 1 file have other values" in told[0]
-    assert "2 rows, of which 0 in 0 files have other values, nothing to do" in told[1]
-    assert "0 rows, of which 0 in 0 files have other values, nothing to do" in told[2]
-    assert re.search(r"3 rows, of which 3 in \d files have other values \(dry run\)", told[4])
+    assert "2 rows, 1 of them in 1 file with other values" in told[0]
+    assert "2 rows, 0 of them in 0 files with other values, nothing to do" in told[1]
+    assert "0 rows, 0 of them in 0 files with other values, nothing to do" in told[2]
+    assert re.search(r"3 rows, 3 of them in \d files with other values \(dry run\)", told[4])
     commits = tables.commits(shared, "updated")
     assert [commit["operation"] for commit in commits[2:]] == ["UPDATE", "UPDATE"]
     run = next(event.info.invocation_id for event in done.events)
@@ -188,12 +216,15 @@ def test_rows_are_updated_where_they_differ(shared: Project) -> None:
 @pytest.mark.parametrize(
     ("set", "said"),
     [
-        ({"amount": "amount / 3"}, "2 values of amount / 3 are no decimal(5,2) as they are"),
-        ({"day": "'2024'"}, "3 values of '2024' are no date as they are"),
-        ({"code": "'abc '"}, "are no varchar(3) as they are"),
-        ({"a `b": "''"}, "are no string as they are"),
-        ({"a `b": "'__HIVE_DEFAULT_PARTITION__'"}, "are no string as they are"),
-        ({"a `b": "cast(x'ff61' as string)"}, "are no string as they are"),
+        (
+            {"amount": "amount / 3"},
+            "is decimal(5,2), which cannot hold 2 values of amount / 3 exactly",
+        ),
+        ({"day": "'2024'"}, "day is date, which cannot hold 3 values of '2024' exactly"),
+        ({"code": "'abc '"}, "code is varchar(3), which cannot hold"),
+        ({"a `b": "''"}, "is string, which cannot hold"),
+        ({"a `b": "'__HIVE_DEFAULT_PARTITION__'"}, "is string, which cannot hold"),
+        ({"a `b": "cast(x'ff61' as string)"}, "is string, which cannot hold"),
         ({"amount": 100}, "CHECK constraint low (amount < 100) is violated by 3 of the rows"),
         ({"day": "day + 3650"}, "CHECK constraint young (year < 2030) is violated by 3 of"),
         ({"id": None}, "NOT NULL"),

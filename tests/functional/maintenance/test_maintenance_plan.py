@@ -1,14 +1,16 @@
 """maintenance_plan and maintain: all that is worth doing, and nothing else."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from dbt_delta.session.adapter import DeltaAdapter
 from tests.functional import tables
-from tests.functional.harness import Project, read
+from tests.functional.harness import Project, read, session
 from tests.functional.maintenance.running import operation, operations
 
 # Files of a few kilobytes are what files of a few megabytes are elsewhere.
@@ -191,3 +193,45 @@ def test_maintain_does_the_plan_once(fleet: Project) -> None:
 
 def _rows(project: Project) -> dict[str, list[str]]:
     return {name: sorted(rows) for name, rows in tables.json_rows(project, [*TABLES]).items()}
+
+
+# By table: what becomes of a file of its log, and what is said of it.
+BROKEN = {
+    "unreadable": (b"another content than its checksum says", "its log cannot be read ("),
+    "no_json": (
+        b'{"commitInfo":{"timestamp":1',
+        "its log cannot be read (version 1 is not valid JSON)",
+    ),
+    "gap": (None, "its log cannot be read (version 1 is missing)"),
+}
+
+
+@pytest.mark.session
+def test_maintain_goes_on_beside_broken_logs(
+    fleet: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the plugin, and with the macros alone."""
+    for name, (content, _) in BROKEN.items():
+        fleet.write({f"models/{name}.sql": MODEL.replace("CONFIG", "")})
+        _make(fleet, name, [table(some(SMALL)), *["insert into {name} select 1, 1, 'x'"] * 2])
+        log = fleet.warehouse / name / "_delta_log" / f"{1:020d}.json"
+        if name != "unreadable":
+            (log.parent / f".{log.name}.crc").unlink()
+        log.write_bytes(content) if content else log.unlink()
+    session()._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    for is_alone in (False, True):
+        _make(fleet, "tiny", [f"insert into {{name}} {some(SMALL)}"])
+        version, rows = tables.version(fleet, "tiny"), _rows(fleet)["tiny"]
+        if is_alone:
+            ours = {name for name in DeltaAdapter._available_ if name.startswith("dbt_delta_")}
+            monkeypatch.setattr(DeltaAdapter, "_available_", DeltaAdapter._available_ - ours)
+        done = operation(fleet, "maintain", vars=VARS, check=False)
+        assert not done.success
+        told = done.printed.splitlines()
+        for name, (_, said) in BROKEN.items():
+            (line,) = (line for line in told if line.startswith(f"{fleet.schema}.{name}: "))
+            assert line.startswith(f"{fleet.schema}.{name}: {said}"), done.output
+        (failed,) = re.findall("maintain failed for (.*)[.] The", done.output)
+        assert {*failed.split(", ")} == {f"{fleet.schema}.{name}" for name in (*BROKEN, "broken")}
+        assert tables.operations(fleet, "tiny")[-1] == "OPTIMIZE"
+        assert (tables.version(fleet, "tiny"), _rows(fleet)["tiny"]) == (version + 1, rows)

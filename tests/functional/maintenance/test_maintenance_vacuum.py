@@ -210,7 +210,7 @@ def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) ->
         **short(made, *names),
     }
     refused = vacuum(made, "cloned", check=False, retention_hours=0, vars=none)
-    assert "has files of it. Leave at least 1" in refused.output
+    assert "reads its files. Keep at least 1" in refused.output
     select = " ".join(names)
     done = operations(
         made,
@@ -228,9 +228,9 @@ def test_what_somebody_reads_stays(made: Project, read: dict[str, list[str]]) ->
         "read_path": f"view {made.schema}.path reads version 0",
         "read_options": f"view {made.schema}.options reads version 0",
         "read_by": "report reads version 0",
-        "cloned": f"its shallow clone {made.schema}.clone has files of it",
-        "left": f"its shallow clone {other}.leaver has files of it",
-        "vectored": f"its shallow clone {other}.hides has files of it",
+        "cloned": f"its shallow clone {made.schema}.clone reads its files",
+        "left": f"its shallow clone {other}.leaver reads its files",
+        "vectored": f"its shallow clone {other}.hides reads its files",
     }
     assert _why(done) == reasons
     # The session tells of all views at once.
@@ -278,7 +278,7 @@ def test_without_the_plugin_a_missing_path_is_told_from_other_errors(made: Proje
         for name in ("text.`/nowhere/*.json`", "nothing_of_that_name", "range(1)")
     }
     assert [list(row.values()) for row in found.values()] == [
-        ["PATH_NOT_FOUND"], ["Spark refused it; its log says why"], [1],
+        ["PATH_NOT_FOUND"], ["Spark failed; see its log"], [1],
     ]  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def test_versions_that_left_a_checkpoint_are_not_taken_for_old(made: Project) ->
     made.sql(f"alter table {{schema}}.forgotten unset tblproperties ('{RETENTION}')")
     count = files(made, "forgotten")
     refused = vacuum(made, "forgotten", check=False)
-    assert "1 file of versions younger than 7 days left its checkpoints" in refused.output
+    assert "1 file of versions younger than 7 days are missing in its checkpoints" in refused.output
     assert files(made, "forgotten") == count
     assert len(made.sql("select * from {schema}.forgotten version as of 0")) == 40
 

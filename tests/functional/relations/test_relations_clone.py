@@ -128,7 +128,7 @@ def test_undo_names_what_a_clone_replaced(cloned: Cloned) -> None:
     cloned.clone("-s", "i", "--full-refresh")
     undo = ("run-operation", "undo_run", "--args", "{run: last}")
     refused = cloned.project.dbt(*undo, check=False)
-    assert "i replaced a delta table in that run, which cannot be brought back" in refused.output
+    assert "i replaced a delta table in that run, which cannot be restored" in refused.output
     assert cloned.project.rows("i") == [{"id": 2}]
 
 
@@ -148,4 +148,23 @@ def test_a_missing_source_is_named(cloned: Cloned) -> None:
         refused = cloned.clone("-s", "t", check=False).output
     finally:
         cloned.project.sql(f"alter table {table}_away` rename to {table}`")
-    assert f"{cloned.source}.t, which the state has for t, is not in the catalog." in refused
+    assert f"{cloned.source}.t, which the state names for t, is not in the catalog." in refused
+
+
+DOCS = """
+models:
+  - name: t
+    description: all there is
+    config: {persist_docs: {relation: true, columns: true}}
+    columns: [{name: id, description: a number}]
+"""
+
+
+def test_a_clone_has_the_comments_of_its_model(cloned: Cloned) -> None:
+    cloned.project.write({"models/docs.yml": DOCS})
+    cloned.clone("-s", "t")
+    cloned.project.write({"models/docs.yml": None})
+    (detail,) = cloned.project.sql("describe detail {schema}.t")
+    assert detail.description == "all there is"
+    (column,) = cloned.project.sql("describe {schema}.t")
+    assert (column.col_name, column.comment) == ("id", "a number")

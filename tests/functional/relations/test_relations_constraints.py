@@ -131,7 +131,7 @@ REFUSED = {
     "violating": ("[{type: check, name: c, expression: 'id > 1'}]", "CHECK constraint c"),
     "subquery": (
         "[{type: check, name: c, expression: 'id in (select 1)'}]",
-        "c holds a subquery",
+        "c contains a subquery",
     ),
     "unknown": ("[{type: check, name: c, expression: 'nope > 1'}]", "`nope` cannot be resolved"),
     "empty": ("[{type: check, name: c, expression: ''}]", "c has no expression"),

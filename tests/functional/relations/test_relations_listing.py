@@ -107,7 +107,7 @@ def test_names(project: Project) -> None:
     assert project.rows("m") == [{"id": 1}]
     project.write({"models/m.sql": database.replace("NAME", "other")})
     run = project.dbt("run", check=False)
-    said = "database is 'other': Spark's Hive catalog has schemas only."
+    said = "database is 'other': Spark's Hive catalog has only schemas."
     assert [r.node.name for r in run.results if r.status != "success"] == ["m"]
     assert said in run.output
     assert tables.versions(project, ("m", "upper")) == {"m": 0, "upper": 1}

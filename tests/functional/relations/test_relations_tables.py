@@ -239,7 +239,7 @@ def test_a_swap_whose_second_half_fails_is_taken_back(project: Project) -> None:
     script = rendering.load().get_swap_sql(
         existing, relation("lost", "table"), relation("old", "view")
     )
-    with pytest.raises(Exception, match=r"`lost` could not take the name .* is back"):
+    with pytest.raises(Exception, match=r"`lost` could not be renamed to .* is back"):
         project.sql(script)
     assert project.rows("m") == [{"id": 1}]
     assert providers(project) == {"m": "VIEW"}

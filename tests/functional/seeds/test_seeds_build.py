@@ -131,7 +131,7 @@ def test_other_formats(seeded: Seeded) -> None:
     assert tables.operations(seeded.project, "parquet") == [CREATE]
     assert seeded.project.rows("parquet") == expected[:2]
     (refused,) = seeded.messages["placed"]
-    assert "such a table cannot be replaced. Use delta," in refused
+    assert "and location_root cannot be replaced. Use delta," in refused
     assert set(tables.names(seeded.project)) == set(RUNS[0]) - {"placed"}
 
 

@@ -238,16 +238,17 @@ def test_random_tables_come_back(seeded: tuple[Project, Invocation]) -> None:
 
 
 BAD = {
-    "short": (b"id,n\n1,2\n\n3\n", "", "line 4: 1 cells, and the header has 2 columns."),
-    "long": (b'id,n\n1,"a\nb"\n3,4,5\n', "", "line 4: 3 cells, and the header has 2 columns."),
+    "short": (b"id,n\n1,2\n\n3\n", "", "line 4: 1 cells, but the header has 2 columns."),
+    "long": (b'id,n\n1,"a\nb"\n3,4,5\n', "", "line 4: 3 cells, but the header has 2 columns."),
     "open": (b'id,n\n1,a\n2,"b\n3,c\n', "", "line 3: a quote opens here that is never closed."),
     "closed": (b'id,n\n1,"a" b\n', "", "line 2: text follows a closing quote;"),
-    "twice": (b"id,n,ID\n1,2,3\n", "", "line 1: columns 1 and 3 have one name, 'id' and 'ID';"),
+    "twice": (b"id,n,ID\n1,2,3\n", "", "line 1: columns 1 and 3 have one name, 'id' and 'ID':"),
     "unnamed": (b"id,,n\n1,2,3\n", "", "line 1: column 2 has no name."),
     "empty": (b"", "", "is empty."),
-    "latin": (b"id,n\n1,a\n" * 200_000 + b"1,\xfc\n", "", "line 400001: byte 0xfc is no UTF-8."),
+    "latin": (b"id,n\n1,a\n" * 200_000 + b"1,\xfc\n", "", "line 400001: byte 0xfc is not valid"),
     "other": (b"id;n\n1;2\n", "", "line 1: one column, named 'id;n'. Is ';' the delimiter,"),
-    "delimiter": (b"id,n\n1,2\n", "delimiter: ';;'", "delimiter is ';;'; it takes one character"),
+        "mixed": (b"a,b;c\n1,2;3\n", "", "line 1: column 2 is named 'b;c'. The header mixes the"),
+    "delimiter": (b"id,n\n1,2\n", "delimiter: ';;'", "delimiter is ';;'; it must be one character"),
     "whole": (
         b'n,id\n1,"a\nb"\n2.5,c\n',
         "column_types: {N: int}",
@@ -328,7 +329,7 @@ def test_a_small_file_that_is_no_text_stops_dbt(project: Project, csv_file: Writ
     """dbt itself reads files of up to a megabyte when it parses the project."""
     csv_file("latin", b"id,n\n1,\xfc\n")
     failed = project.dbt("seed", check=False)
-    expected = "seeds/latin.csv, line 2: byte 0xfc is no UTF-8. Save the file as UTF-8."
+    expected = "seeds/latin.csv, line 2: byte 0xfc is not valid UTF-8. Save the file as UTF-8."
     assert expected in str(failed.exception)
 
 

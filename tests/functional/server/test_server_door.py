@@ -169,7 +169,7 @@ def test_the_right_password_gets_in_and_is_written_nowhere(door: Server, guest: 
         ({"DBT_ENV_SECRET_PASSWORD": ""}, "refuses user 'alice'"),
         ({"DBT_DELTA_USER": "mallory"}, "refuses user 'mallory'"),
         ({"DBT_DELTA_AUTH": "NONE", "DBT_ENV_SECRET_PASSWORD": ""}, "refuses user 'alice'"),
-        ({"DBT_DELTA_TLS": "false"}, "hangs up: it may want TLS (use_ssl: true)"),
+        ({"DBT_DELTA_TLS": "false"}, "closes the connection: it may need TLS (use_ssl: true)"),
         ({"DBT_DELTA_TLS_CA": ""}, "cannot be trusted: "),
         ({"DBT_DELTA_HOST": "localhost"}, "cannot be trusted: "),
     ],
@@ -186,7 +186,7 @@ def test_nothing_else_gets_in(
 def test_a_run_with_a_wrong_password_is_refused(door: Server, guest: Project) -> None:
     is_in, output = knock(door, guest, DBT_ENV_SECRET_PASSWORD="guess")
     assert not is_in
-    assert "refuses user 'alice': not this user" in output
+    assert "refuses user 'alice': check user" in output
     assert "Traceback" not in output
 
 

@@ -63,7 +63,7 @@ def test_a_catalog_moves_over_and_is_shared(server: Server, project: Project) ->
     adopted = server.run("adopt")
     assert (adopted.code, adopted.output) == (0, "server: 3 tables and views registered\n")
     again = server.run("adopt")
-    assert "0 tables and views registered; 3 were known there already" in again.output
+    assert "0 tables and views registered; 3 were already there" in again.output
     assert server.sql(f"select id from {project.schema}.b") == [(1,)]
     assert server.sql(f"select id, day from {project.schema}.p") == [(7, "2024-01-01")]
 

@@ -114,7 +114,7 @@ def test_another_start_finds_the_port_taken(server: Server, new_server: Callable
     run = other.run("start")
     assert run.code == 2
     assert run.output.count("\n") == 1, run.output
-    assert f"port {server.port} of 127.0.0.1 cannot be had" in run.output
+    assert f"port {server.port} of 127.0.0.1 cannot be used" in run.output
     assert f"./run server start --port {server.port + 1}" in run.output
     assert not (other.home / "metastore").exists()
 

@@ -49,7 +49,7 @@ def test_second_process_then_interrupt_then_dead_jvm(project: Project, start):
     said = [line for line in second.output.splitlines() if "in use" in line]
     assert said, second.output
     assert f"in use by process {first.pid} (dbt run" in said[0]
-    assert "Wait until it ends, or give this run a DBT_DELTA_HOME of its own." in said[0]
+    assert "Wait until it ends, or use another DBT_DELTA_HOME for this run." in said[0]
     assert "Traceback" not in second.output
 
     jvm = _owner(project)["jvm"]

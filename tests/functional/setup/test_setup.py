@@ -140,8 +140,8 @@ def test_a_jar_with_another_checksum_is_not_installed(ready: Clone) -> None:
         pins.write_text(text)
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1] == (
-        f"setup: Delta's JARs: {first} does not have the sha256 that setup/jars.sha256 pins. "
-        "It was not installed"
+        f"setup: Delta's JARs: {first} do not have the sha256 in setup/jars.sha256. "
+        "They were not installed"
     )
 
 

@@ -55,11 +55,11 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
     (f"{CHECKED[:-5]}['nam']", (ONE,), "check_cols names 'nam', which"),
     (f"{TIMED}, scd2_late='later'", (ONE,), "scd2_late is 'later'. It is one"),
     (f"{CHECKED}, scd2_late='insert'", (ONE,), "needs strategy timestamp"),
-    (f"{TIMED}, cdc_scd_type=1", (ONE,), "cdc_scd_type is for strategy cdc"),
+    (f"{TIMED}, cdc_scd_type=1", (ONE,), "cdc_scd_type needs strategy cdc"),
     (
         f"{FEED}, cdc_sequence_by='at', cdc_delete_when='name is null', cdc_scd_type=1",
         (ONE,),
-        "one row per key and no place for the deletions",
+        "one row per key and cannot store the deletions",
     ),
     (FEED, (ONE,), "strategy cdc needs cdc_sequence_by"),
     (f"{FEED}, cdc_sequence_by='no'", (ONE,), "cdc_sequence_by names 'no'"),
@@ -67,13 +67,13 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
     (
         f"{FEED}, cdc_sequence_by='at'",
         (ONE, f"1, 'b', {day(1)}"),
-        "different changes of one sequence: 1",
+        "different changes at one sequence: 1",
     ),
     (
         # Side by side, or the order in which they are hashed would tell them apart.
         f"{FEED}, cdc_sequence_by='name'",
         (f"1, {day(1)}, null, 'x'", f"1, {day(1)}, 'x', null"),
-        "different changes of one sequence: 1",
+        "different changes at one sequence: 1",
     ),
     (
         "strategy='timestamp', unique_key='id', updated_at='name', hard_deletes='invalidate'",
@@ -92,12 +92,12 @@ _PLACE: dict[str, tuple[str, list[str]]] = {
         [values(ONE), values(f"1, 2, {day(1)}")],
     ),
     "is_rounded": (
-        "Column at of 1 rows of the batch for `{schema}`.`is_rounded` is decimal(2,1) and another "
-        'value as int, the type in the table, for example {"at":1.5}. Nothing was written',
+        "Column at is decimal(2,1) in the model and int in `{schema}`.`is_rounded`. The value of 1 "
+        'rows of the batch would change, for example {"at":1.5}. Nothing was written',
         [values("1, 'a', 1"), values("1, 'b', 1.5")],
     ),
     "is_reserved": (
-        "The source gives a column 'dbt_valid_to', which the snapshot adds itself",
+        "The source has a column 'dbt_valid_to', which the snapshot adds itself",
         [values(ONE), values(ONE, columns="id, name, dbt_valid_to")],
     ),
     "is_open_twice": (
@@ -306,7 +306,7 @@ def test_another_run_at_the_same_time(told: Told, name: str) -> None:
     first, second = told.stories[name].runs
     assert (first.status, first.after) == ("success", 0)
     assert second.status == "error"
-    assert "was changed by another run at the same time. Nothing was written" in second.message
+    assert "at the same time. Nothing was written" in second.message
     # The commit of the other one.
     assert (second.before, second.after) == (0, 1)
 

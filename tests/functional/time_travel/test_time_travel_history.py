@@ -118,4 +118,4 @@ def test_versions_that_cannot_be(read: Invocation) -> None:
     assert failed == {f"{kind}_broken" for kind in KINDS}
     for name in failed:
         message = read.result(name).message
-        assert "goes from version 5 to 3; its newest version is 3" in message, name
+        assert "has from_version 5 and to_version 3. The newest version is 3" in message, name

@@ -87,10 +87,10 @@ def test_a_restore_is_tagged(built: Project) -> None:
 
 REFUSED = [
     ("a", "7", "restore: to is 7: `SCHEMA`.`a` has versions 0 to 2."),
-    ("a", "soon", "restore: to is 'soon'. Give a version, a time such as"),
+    ("a", "soon", "restore: to is 'soon'. Use a version, a time such as"),
     ("a", "2001-01-01", "before the oldest version of `SCHEMA`.`a`"),
     ("a", "run:none", "`SCHEMA`.`a` has no commit of run 'none'."),
-    ("b", "1", "there is no model, seed or snapshot 'b'. Give one of a,"),
+    ("b", "1", "there is no model, seed or snapshot 'b'. Use one of a,"),
 ]
 
 

@@ -217,7 +217,7 @@ def test_later_work_stops_it_and_cascade_undoes_later_runs(project: Project) -> 
     refused = _undo(project, f"{{run: '{second}'}}", check=False)
     assert not refused.success
     assert "CREATE OR REPLACE TABLE AS SELECT by run" in refused.output
-    assert "With cascade: true later runs are undone too." in refused.output
+    assert "Set cascade: true to undo later runs, too." in refused.output
     assert _versions(project) == versions
     planned = _undo(project, f"{{run: '{second}', cascade: true, dry_run: true}}")
     assert "Dry run: nothing was changed." in planned.output
@@ -225,13 +225,13 @@ def test_later_work_stops_it_and_cascade_undoes_later_runs(project: Project) -> 
     _undo(project, f"{{run: '{second}', cascade: true}}")
     assert (_ids(project), _ids(project, "rebuilt")) == ([0, 1], [0, 1])
     again = _undo(project, f"{{run: '{second}', cascade: true}}")
-    assert "is undone already" in again.output
+    assert "is already undone" in again.output
 
     third = _build(project, 2)
     project.sql("insert into {schema}.merged values (9, 'z', 9)")
     versions = _versions(project)
     refused = _undo(project, f"{{run: '{third}', cascade: true}}", check=False)
-    assert "WRITE by somebody outside of dbt" in refused.output
+    assert "WRITE by a writer other than dbt" in refused.output
     assert "merged: version" in refused.output
     assert _versions(project) == versions
 
@@ -263,12 +263,12 @@ def test_what_cannot_come_back_stops_it_and_upkeep_and_comments_do_not(project: 
     assert not refused.success
     for said in (
         "Nothing was changed.",
-        "shown replaced a view in that run, which cannot be brought back. Leave it out by exclude",
+        "shown replaced a view in that run, which cannot be restored. Leave it out with exclude",
         "merged was created",
-        "after the run, by somebody outside of dbt",
+        "after the run, by a writer other than dbt",
         "seeded: version",
-        "WRITE by somebody outside of dbt",
-        "is out of reach, replaced",
+        "WRITE by a writer other than dbt",
+        "is out of reach: it was replaced",
         "delta.deletedFileRetentionDuration is interval 1 second",
     ):
         assert said in refused.output, said
@@ -332,7 +332,7 @@ def test_what_is_no_model_any_more_is_undone_or_named(project: Project) -> None:
     assert {line["table"].partition(".")[2] for line in lines} == changed
     refused = _undo(project, "{run: last}", check=False)
     assert not refused.success
-    said = f"its shallow clone {project.schema}_other.reader has files of it: a drop would break"
+    said = f"its shallow clone {project.schema}_other.reader reads its files: a drop would break"
     assert f"{project.schema}.fresh was created in that run, and {said}" in refused.output
     assert tables.versions(project, versions) == versions
     project.sql("drop table {schema}_other.reader")
@@ -340,3 +340,13 @@ def test_what_is_no_model_any_more_is_undone_or_named(project: Project) -> None:
     assert f"{project.schema}.logless has lost its log" in undone.output
     assert f"Undone: {len(changed)} tables." in undone.output
     assert _every_table(project) == before
+    # A log that cannot be read is named, and the undo of this undo goes on without it.
+    log = project.warehouse / "by_hand" / "_delta_log" / f"{1:020d}.json"
+    log.write_text('{"commitInfo":{"timestamp":1')
+    (log.parent / f".{log.name}.crc").unlink(missing_ok=True)
+    redone = _undo(project, "{run: last}", check=False)
+    assert not redone.success
+    said = f"{project.schema}.by_hand: its log cannot be read (version 1 is not valid JSON), so"
+    assert redone.output.count(said) == 1
+    assert f"undo_run did not look at {project.schema}.by_hand." in redone.output
+    assert "Undone: 3 tables." in redone.output

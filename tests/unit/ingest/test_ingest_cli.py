@@ -164,4 +164,4 @@ def test_stopped_by_the_user(
 
     monkeypatch.setattr(toy, "content", stop)
     assert main(["toy", "--landing", str(tmp_path)]) == 130
-    assert capsys.readouterr().err == "ingest: stopped; the next run goes on from here\n"
+    assert capsys.readouterr().err == "ingest: stopped. The next run continues from here\n"

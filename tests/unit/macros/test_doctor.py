@@ -98,7 +98,7 @@ def test_a_shared_metastore(doctor) -> None:
     assert lines[3] == "Metastore  thrift://meta:9083"
 
 
-REMEDY = "Put delta-spark_4.1_2.13 and the delta-storage of its version there, and no other."
+REMEDY = "Put delta-spark_4.1_2.13 and delta-storage of the same version there, and no other."
 WHERE = "on the class path of target prod of profiles.yml (spark.driver.extraClassPath)"
 OFF = {"DBT_DELTA_PLUGIN": "off"}
 UNTESTED = {"obstacle": "dbt-spark 99.0.0 is not a tested version (1.11.0)", "ansi": "true"}
@@ -120,7 +120,7 @@ NO_CLASS = ["Error occurred during query planning: ", "java.lang.NoClassDefFound
         pytest.param(
             {"jars": ("delta-spark_4.0_2.13-4.4.0.jar",), "plan": NO_CLASS},
             [
-                f"Delta: delta-spark_4.0_2.13-4.4.0.jar {WHERE} is made for another Spark than "
+                f"Delta: delta-spark_4.0_2.13-4.4.0.jar {WHERE} is built for another Spark than "
                 f"4.1.4. {REMEDY}"
             ],
             id="another-spark",
@@ -174,16 +174,16 @@ NO_CLASS = ["Error occurred during query planning: ", "java.lang.NoClassDefFound
         pytest.param(
             {"ansi": "false", "command": SERVER, "derby": None},
             [
-                'ANSI mode: off in the server at lake:10000, which ignores the "true" of target '
-                "prod. Set spark.sql.ansi.enabled to true there."
+                'ANSI mode: off in the server at lake:10000, which ignores the setting "true" of '
+                "target prod. Set spark.sql.ansi.enabled to true there."
             ],
             id="ansi-of-the-server",
         ),
         pytest.param(
             {"command": SERVER},
             [
-                "Metastore: embedded Derby in the server at lake:10000, which one process can use: "
-                "no second server or session can join. Give the server a database such as "
+                "Metastore: embedded Derby in the server at lake:10000, which only one process can "
+                "use. Give the server a database such as "
                 "PostgreSQL (spark.hadoop.javax.jdo.option.ConnectionURL)."
             ],
             id="derby-in-a-server",

@@ -185,8 +185,8 @@ def test_values_are_tried_before_the_table_is_altered(macros) -> None:
     tried = "select count_if(not (try_cast(try_cast(`id` as int) as bigint) <=> `id`))"
     session.answers[tried] = [(1, '{"id":99}')]
     said = (
-        "Column id of 1 rows of the batch for `s`.`t` is bigint and another value as int, "
-        'the type in the table, for example {"id":99}. Nothing was written.'
+        "Column id is bigint in the model and int in `s`.`t`. The value of 1 rows of the batch "
+        'would change, for example {"id":99}. Nothing was written.'
     )
     with pytest.raises(CompilationError, match=re.escape(said)):
         build(macros, session, incremental_strategy="append", on_schema_change="append_new_columns")
@@ -286,7 +286,7 @@ def test_a_partition_column_that_the_model_does_not_give_is_refused(macros) -> N
     }]}  # fmt: skip
     columns = {"id": "int", "v": "string"}
     session = Session(table, columns)
-    with pytest.raises(CompilationError, match=r"no column 'Day', by which `s`.`t` is partitioned"):
+    with pytest.raises(CompilationError, match=r"no column 'Day', but `s`.`t` is partitioned"):
         build(macros, session, unique_key="id", partition_by="day")
     assert session.written() == []
     # Updates leave it as it is, and it may be spelled otherwise.

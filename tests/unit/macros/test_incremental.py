@@ -150,7 +150,7 @@ def test_delete_insert(macros, alias: str) -> None:
     sql = flat(package.get_delete_insert_sql(TARGET, read, package._incremental_settings()))
     assert sql == (
         f"merge into `s`.`t` as {alias} using ("
-        " -- Names of the batch differ from the table's: a predicate means the table."
+        " -- The names of the batch differ from the table's, so a predicate means the table."
         " select explode(array(true, false)) as __dbt_delete,"
         " `id` as `__dbt_of_id`, `day` as `__dbt_of_day`, `v` as `__dbt_of_v` from `batch`"
         f" ) as source on source.__dbt_delete and {alias}.`id` <=> source.`__dbt_of_id`"
@@ -324,7 +324,7 @@ def test_a_table_is_built_of_its_first_batch(
 def test_what_a_sample_must_not_replace(macros, config: dict[str, Any], refused: bool) -> None:
     package = load(macros, **config)
     found = package._incremental_settings()
-    said = "and --sample gives it a part"
+    said = "and --sample leaves out rows"
     with pytest.raises(CompilationError, match=said) if refused else nullcontext():
         package._check_sample(TARGET, found)
 
@@ -516,7 +516,7 @@ def test_a_column_that_a_check_names_is_not_dropped(macros) -> None:
     told = {k: v for k, v in HELD["properties"].items() if v}
     held = {**HELD, "properties": told}
     said = (
-        r"removed column v of `s`.`t`: CHECK constraint old needs it. Nothing was changed. [^\n]*$"
+        r"removed column v of `s`.`t`: CHECK constraint old uses it. Nothing was changed. [^\n]*$"
     )
     with pytest.raises(CompilationError, match=said):
         package._refuse_impossible(changes, held, promised())
@@ -648,7 +648,7 @@ def test_between_on_a_partition_column_is_refused(
     package = load(macros, incremental_strategy="replace_where", incremental_predicates=predicates)
     table = {"name": "`t`", "partitions": ["day"]}
     if is_refused:
-        with pytest.raises(CompilationError, match="BETWEEN beside the partition column day"):
+        with pytest.raises(CompilationError, match="BETWEEN on the partition column day"):
             package._refuse_between(table, package._incremental_settings())
     else:
         assert not package._refuse_between(table, package._incremental_settings())

@@ -97,7 +97,7 @@ def test_a_stale_select_is_rendered_again(macros) -> None:
 
 def test_a_stale_python_model_or_one_of_ephemeral_models_is_refused(macros) -> None:
     package = rendered(macros, extra_ctes=[{"id": "model.p.e"}])
-    said = "What the catalog has of s.t is not what dbt knew when it rendered the model"
+    said = "dbt rendered the model with an outdated state of s.t"
     assert package._model_sql() == "select 1\n"
     with pytest.raises(CompilationError, match=said):
         package._model_sql(is_stale=True)

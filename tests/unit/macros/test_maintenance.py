@@ -64,10 +64,10 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
 @pytest.mark.parametrize(
     ("pin", "why"),
     [
-        ({"version": "newest"}, "reads version 'newest', which is no number"),
-        ({"version": "1"}, "reads version 1, of which the log has no successor"),
-        ({"times": [], "zone": "UTC"}, "reads it as of a time that cannot be told"),
-        ({"times": ["f()"], "zone": "UTC"}, "reads it as of a time that cannot be told: f()"),
+        ({"version": "newest"}, "reads version 'newest', which is not a number"),
+        ({"version": "1"}, "reads version 1, and the next version is not in the log"),
+        ({"times": [], "zone": "UTC"}, "reads it as of an unknown time"),
+        ({"times": ["f()"], "zone": "UTC"}, "reads it as of an unknown time: f()"),
         ({"unknown": "has a text that the server does not tell"}, "has a text that the server"),
     ],
 )
@@ -249,7 +249,7 @@ def test_a_name_in_a_view_means_a_table(macros, parts: list[str], found: list[st
             "view s.v reads it as of 2024-01-01 12:00",
         ),
         ("property", "report reads version 0"),
-        ("clone", "its shallow clone s.c has files of it"),
+        ("clone", "its shallow clone s.c reads its files"),
     ],
 )
 def test_a_reader_is_named_who_keeps_vacuum_away(
@@ -272,7 +272,7 @@ def test_a_reader_is_named_who_keeps_vacuum_away(
     (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
-    with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Leave"):
+    with pytest.raises(CompilationError, match=f"would remove files that are read: {why}. Keep"):
         package._vacuum_hours(table, 300)
     assert package._vacuum_hours(table, 301) == 301
 
@@ -345,19 +345,19 @@ CLUSTERED = {"clustering": ["id"], "partitions": [], "columns": [{"name": "id", 
 PARTED = {**CLUSTERED, "clustering": [], "partitions": ["day"]}
 PARTED["columns"] = [*CLUSTERED["columns"], {"name": "day", "type": "date"}]
 REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
-    ("optimize", PARTED, {"zorder_by": "nope"}, "zorder_by names 'nope', which `s`.`t` has not"),
-    ("optimize", PARTED, {"zorder_by": ["DAY"]}, "it is one value in each file"),
-    ("optimize", CLUSTERED, {"where": "id > 1"}, "is clustered by id: OPTIMIZE orders all"),
-    ("optimize", CLUSTERED, {"zorder_by": "id"}, "is clustered by id: OPTIMIZE orders all"),
-    ("optimize", PARTED, {"full": True}, "`s`.`t` has no clustering. Leave it out."),
+    ("optimize", PARTED, {"zorder_by": "nope"}, "names 'nope', which is not a column of `s`.`t`"),
+    ("optimize", PARTED, {"zorder_by": ["DAY"]}, "each file has only one value"),
+    ("optimize", CLUSTERED, {"where": "id > 1"}, "is clustered by id: OPTIMIZE orders the whole"),
+    ("optimize", CLUSTERED, {"zorder_by": "id"}, "is clustered by id: OPTIMIZE orders the whole"),
+    ("optimize", PARTED, {"full": True}, "`s`.`t` is not clustered. Remove the argument."),
     ("set_retention", None, {"days": 9, "log_days": 8}, "a version without its log cannot be read"),
-    ("set_retention", None, {"days": "soon"}, "days 'soon'. Give a number of days"),
-    ("set_retention", None, {"days": -1}, "days '-1'. Give a number of days"),
-    ("delete_where", None, {"predicate": ""}, "predicate ''. Give a condition in SQL"),
-    ("delete_where", None, {"predicate": 3}, "predicate '3'. Give a condition in SQL"),
-    ("vacuum", None, {"mode": "best"}, "mode 'best'. It is one of full, lite"),
-    ("vacuum", None, {"retention_hours": "soon"}, "retention_hours 'soon'. Give a number"),
-    ("vacuum", None, {"retention_hours": -1}, "retention_hours '-1'. Give a number"),
+    ("set_retention", None, {"days": "soon"}, "days 'soon'. Use a number of days"),
+    ("set_retention", None, {"days": -1}, "days '-1'. Use a number of days"),
+    ("delete_where", None, {"predicate": ""}, "predicate ''. Use a condition in SQL"),
+    ("delete_where", None, {"predicate": 3}, "predicate '3'. Use a condition in SQL"),
+    ("vacuum", None, {"mode": "best"}, "mode is 'best'. Use one of full, lite"),
+    ("vacuum", None, {"retention_hours": "soon"}, "retention_hours 'soon'. Use a number"),
+    ("vacuum", None, {"retention_hours": -1}, "retention_hours '-1'. Use a number"),
 ]
 
 
@@ -374,8 +374,8 @@ def test_what_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"type": "view", "provider": None}, "`s`.`t` is a view. Give a parquet table"),
-        ({"type": "table", "provider": "csv"}, "`s`.`t` is a csv. Give a parquet table"),
+        ({"type": "view", "provider": None}, "`s`.`t` is a view. Use a parquet table"),
+        ({"type": "table", "provider": "csv"}, "`s`.`t` is a csv. Use a parquet table"),
         (None, "`s`.`t` is not in the catalog"),
     ],
 )
@@ -384,7 +384,7 @@ def test_what_is_no_parquet_is_not_converted(macros, entry: Any, said: str) -> N
     package._entry = lambda relation: entry
     with pytest.raises(CompilationError, match=said):
         package.convert_to_delta(TABLE)
-    with pytest.raises(CompilationError, match=r"partition_by 'day'. Give names with types"):
+    with pytest.raises(CompilationError, match=r"partition_by is 'day'. Use names with types"):
         package.convert_to_delta("/folder", partition_by="day")
 
 
@@ -429,7 +429,7 @@ def test_the_plan_as_text_and_as_markdown(macros: Callable[..., SimpleNamespace]
     lines = printed[2].splitlines()
     assert lines[1].startswith("|---|--:|")
     assert lines[2].startswith("| s.t | 2 | 2.5 MB | 0 | 20 % |")
-    with pytest.raises(CompilationError, match=r"output 'xml'. It is one of text, json, markdown"):
+    with pytest.raises(CompilationError, match=r"output is 'xml'. Use one of text, json, markdown"):
         package.maintenance_plan(output="xml")
 
 
@@ -467,10 +467,10 @@ def test_maintain_says_which_reader_keeps_vacuum_away(
 ) -> None:
     package, printed, _ = planned(macros)
     (table,) = package._plan(None, None, "maintain")
-    table["floor"]["blocked"] = "view s.v reads it as of a time that cannot be told"
+    table["floor"]["blocked"] = "view s.v reads it as of an unknown time"
     table["reclaimable"] = bytes
     package.maintain()
-    line = "s.t: no VACUUM, as view s.v reads it as of a time that cannot be told"
+    line = "s.t: no VACUUM: view s.v reads it as of an unknown time"
     assert (line in printed) == (bytes > 0)
 
 
@@ -478,7 +478,7 @@ def test_maintain_says_which_reader_keeps_vacuum_away(
 def test_a_budget_is_a_number(macros: Callable[..., SimpleNamespace], value: Any) -> None:
     package, _, taken = planned(macros)
     for name in ("budget_gb", "budget_minutes"):
-        with pytest.raises(CompilationError, match=f"maintain has {name} '{value}'. Give a number"):
+        with pytest.raises(CompilationError, match=f"maintain has {name} '{value}'. Use a number"):
             package.maintain(**{name: value})
     assert not taken
 
@@ -502,10 +502,10 @@ def test_without_the_plugin_a_script_catches_the_error(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("", "what has predicate ''. Give a condition in SQL; 'true' for all rows."),
-        ("-- all; ", "what has predicate '-- all; '. Give a condition"),
-        (1, "what has predicate '1'. Give a condition"),
-        ("id in (SELECT 1)", "what has predicate 'id in (SELECT 1)', which holds a subquery;"),
+        ("", "what has predicate ''. Use a condition in SQL, or 'true' for all rows."),
+        ("-- all; ", "what has predicate '-- all; '. Use a condition"),
+        (1, "what has predicate '1'. Use a condition"),
+        ("id in (SELECT 1)", "what has predicate 'id in (SELECT 1)', which contains a subquery."),
     ],
 )
 def test_what_is_no_predicate(macros, given: Any, said: str) -> None:
@@ -541,20 +541,25 @@ def test_an_update_writes_what_differs(macros) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "what has set '{}'. Give columns and their values in SQL"),
-        ("a = 1", "what has set 'a = 1'. Give columns"),
-        ({"nope": 1}, "what sets 'nope', which is no column of it. Its columns are Id, day, year"),
-        ({"id": 1, "ID": 2}, "what sets Id twice. Give one value."),
-        ({"year": 2024}, "what sets year, which Delta generates as year(day). Set what it is"),
-        ({"id": "(select 1)"}, "what sets Id to '(select 1)', which holds a subquery"),
-        ({"id": " -- x"}, "what sets Id to nothing. Give NULL"),
-        ({"s": "named_struct('y', 1)"}, "what sets s, a struct<x:int>, to named_struct('y', 1)"),
+        ({}, "what has set '{}'. Use columns and their values in SQL"),
+        ("a = 1", "what has set 'a = 1'. Use columns"),
+        ({"nope": 1}, "what sets 'nope', which is not a column of it. Its columns are Id, day"),
+        ({"id": 1, "ID": 2}, "what sets Id twice. Use one value."),
+        ({"year": 2024}, "what sets year, which Delta computes as year(day). Set the columns"),
+        ({"id": "(select 1)"}, "what sets Id to '(select 1)', which contains a subquery"),
+        ({"id": " -- x"}, "what sets Id to an empty expression. Use null"),
+        ({"id": "1) + (2"}, "what sets Id to '1) + (2'. Spark refuses it: Its brackets do not"),
+        ({"id": "no limit 1"}, "what sets Id to 'no limit 1'. Spark refuses it: [NO] no. Nothing"),
+        ({"id": "interval '1' day"}, "what sets Id, which is int, to interval '1' day, which is"),
+        ({"s": "named_struct('y', 1)"}, "what sets s, which is struct<x:int>, to named_struct('y'"),
     ],
 )
 def test_values_that_cannot_be_set(macros, given: Any, said: str) -> None:
     package = macros()
+    package._attempt = lambda sql: {"problem": "[NO] no." if "on ((no" in sql else "", "rows": []}
+    types = {"named_struct": "struct<y:int>", "interval": "interval day"}
     package._columns_of = lambda sql: [
-        {"name": "value", "type": "struct<y:int>" if "named_struct" in sql else "int"}
+        {"name": "value", "type": next((types[key] for key in types if key in sql), "int")}
     ]
     columns = [
         {"name": "Id", "type": "int"},
@@ -585,6 +590,55 @@ ABOUT = {
     "schemaString": json.dumps(SCHEMA), "partitionColumns": ["Day"],
     "configuration": {"delta.appendOnly": "true"},
 }  # fmt: skip
+
+
+def test_what_a_log_lacks_is_named(macros) -> None:
+    """A line that is no JSON for certain, a version without a name only perhaps."""
+    fault = macros()._log_fault
+    commits = [{"version": n, "time": NOW} for n in (3, 1, 4)]
+    rows = [row(0, "operation", "WRITE", commits=json.dumps(commits)), row(1, "live")]
+    assert fault({"id": 0}, rows) == {"text": "version 2 is missing", "is_certain": False}
+    assert fault({"id": 1}, rows) == fault({"id": 2}, []) == {"text": "", "is_certain": False}
+    broken = {"text": "version 7 is not valid JSON", "is_certain": True}
+    assert fault({"id": 0}, [*rows, row(0, "broken", text="7")]) == broken
+
+
+@pytest.mark.parametrize("bad", [[], [0], [4], [1, 2], [0, 1, 2, 3, 4]])
+def test_tables_are_read_without_those_that_fail(macros, bad: list[int]) -> None:
+    """Together, as a clone of one may have files of another."""
+    package = macros()
+    package._readable_logs = lambda tables: {
+        "logs": [{"tables": tables}] if tables else [],
+        "problems": {9: "no access"},
+    }
+    asked = []
+
+    def rows(logs: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+        ids = [table["id"] for log in logs for table in log["tables"]]
+        asked.append(ids)
+        failing = [id for id in ids if id in bad]
+        return {"rows": [] if failing else ids, "problem": f"{failing[0]}" if failing else ""}
+
+    package._log_rows = rows
+    found = package._read_logs([{"id": n} for n in range(5)], "states")
+    good = [n for n in range(5) if n not in bad]
+    assert found == {"rows": good, "problems": {9: "no access", **{n: str(n) for n in bad}}}
+    assert asked[-1] == good
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_balanced"),
+    [
+        ("(a) and (b in (1))", True),
+        ("a = ')' -- )", True),
+        ("`(` = 1", True),
+        ("(a", False),
+        ("a)", False),
+        ("a) or (b", False),
+    ],
+)
+def test_brackets(macros, sql: str, is_balanced: bool) -> None:
+    assert macros()._is_balanced(sql) is is_balanced
 
 
 def test_what_a_log_says_is_a_tables_state(macros: Callable[..., SimpleNamespace]) -> None:

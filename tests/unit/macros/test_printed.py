@@ -135,7 +135,7 @@ def test_printed_list(macros, printed: Any, found: list[str]) -> None:
     ],
 )
 def test_a_list_that_cannot_be_read_is_refused(macros, printed: str) -> None:
-    said = f"The server says of `s`.`t` {printed}, which cannot be read for certain"
+    said = f"The server's answer about `s`.`t` is ambiguous: {printed} contains a name"
     with pytest.raises(CompilationError, match=re.escape(said)):
         macros(adapter=through("thrift"))._printed_list(printed, "`s`.`t`")
 

@@ -158,7 +158,7 @@ def test_violations(macros, count: int) -> None:
 @pytest.mark.parametrize(
     ("expression", "refused"),
     [
-        ("a in (SELECT 1)", "holds a subquery"),
+        ("a in (SELECT 1)", "contains a subquery"),
         ("a <> 'select' and `select` > 0", None),
         ("selected > 0", None),
         ("", "has no expression"),
@@ -297,7 +297,7 @@ def test_what_the_catalog_does_not_know_is_built_over_after_a_killed_first_build
     if killed:
         assert package._is_broken_off(EXISTING["relation"]) is True
         return
-    with pytest.raises(CompilationError, match="holds a Delta table that the catalog does not"):
+    with pytest.raises(CompilationError, match="holds a Delta table that is not in the catalog"):
         package._is_broken_off(EXISTING["relation"])
 
 

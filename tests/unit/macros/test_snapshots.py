@@ -135,7 +135,7 @@ def test_the_merge_stops_at_the_work_of_another_run(macros) -> None:
     sql = inline(macros(**MACROS).get_snapshot_merge_sql(TABLE, batch(), SETTINGS, "`v`"))
     assert "on history.`id` <=> source.__dbt_key_1 and (" in sql
     assert "history.`dbt_valid_to` is null" in sql
-    assert sql.count("raise_error('`s`.`t` was changed by another run at the same time.") == 2
+    assert sql.count("raise_error('Another run changed `s`.`t` at the same time.") == 2
     assert (
         "insert (`id`, `name`, `dbt_scd_id`, `dbt_updated_at`, `dbt_valid_from`, `dbt_valid_to`)"
         in sql

@@ -51,7 +51,7 @@ def test_a_run_is_known_by_the_beginning_of_its_id(macros, run: str, id: str) ->
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        ("ab", "Run 'ab' may be ab2-second or ab1-first. Give more of its id."),
+        ("ab", "Run 'ab' may be ab2-second or ab1-first. Give more characters of its id."),
         ("d", "this project has no commit of run 'd'. The last runs are c-third, ab2-second, "),
     ],
 )
@@ -64,10 +64,10 @@ def test_a_beginning_of_two_runs_or_of_none_is_refused(macros, run: str, said: s
     ("wanted", "said"),
     [
         ("7", "restore: to is 7: `s`.`t` has versions 0 to 2."),
-        ("soon", "restore: to is 'soon'. Give a version, a time such as"),
-        ("2001-01-01", "restore: to is '2001-01-01', before the oldest version of `s`.`t`"),
+        ("soon", "restore: to is 'soon'. Use a version, a time such as"),
+        ("2001-01-01", "restore: to is '2001-01-01', which is before the oldest version of"),
         ("run:none", "restore: to: `s`.`t` has no commit of run 'none'."),
-        ("run:c", "restore: to is run:c: that run created `s`.`t`, there is no version before it."),
+        ("run:c", "restore: to is run:c: that run created `s`.`t`, so there is no"),
     ],
 )
 def test_a_version_that_is_not_there_is_refused(macros, wanted: str, said: str) -> None:
@@ -124,7 +124,8 @@ def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, Sim
     tag = json.dumps({**TAG, "dbt_project": project})
     rows = [
         {"id": n, "version": 0, "timestamp": datetime(2024, 1, 1), "operation": "WRITE",
-         "operationParameters": None, "operationMetrics": None, "userMetadata": tag}
+         "operationParameters": None, "operationMetrics": None, "userMetadata": tag,
+         "problem": None}
         for n in range(3 - len(exclude))
     ]  # fmt: skip
     nodes = {one.name: one for one in (node("a"), node("b", materialized="view"))}
@@ -135,14 +136,16 @@ def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, Sim
         api=SimpleNamespace(
             Relation=SimpleNamespace(create=lambda **names: SimpleNamespace(**names))
         ),
-        run_query=lambda sql: SimpleNamespace(rows=rows if "commitInfo" in sql else [("s",)]),
+        run_query=lambda sql: SimpleNamespace(rows=[("s",)]),
         adapter=SimpleNamespace(
             dbt_delta_listing=lambda schemas: [
                 {"schema": schema, "name": name, "type": "table", "provider": "delta",
                  "location": f"file:/w/{schema}/{name}"}
                 for schema in schemas for name in names
             ],
-            dbt_delta_attempt=lambda sql: ("", SimpleNamespace(rows=[])),
+            dbt_delta_attempt=lambda sql: (
+                "", SimpleNamespace(rows=rows if "commitInfo" in sql else [])
+            ),
         ),
     )  # fmt: skip
     return package._run_tables(exclude), package
@@ -154,7 +157,7 @@ def test_the_tables_of_a_run_are_those_of_the_schemas(macros) -> None:
     tables = {table["relation"].identifier: table["node"] for table in found["tables"]}
     assert list(tables) == ["a_2", "b_2", "gone"]
     assert (tables["a_2"].name, tables["b_2"].name, tables["gone"]) == ("a", "b", None)
-    assert found["lost"] == ["s.empty has lost its log, and with it what runs wrote there"]
+    assert found["lost"] == ["s.empty has lost its log, so it is not known what runs wrote there"]
     assert list(package._runs_of(found["tables"])) == ["ab1"]
 
 
@@ -173,7 +176,7 @@ def test_a_table_is_left_out_by_any_name(macros, name: str) -> None:
 
 
 def test_who_leaves_out_what_is_not_there_is_told(macros) -> None:
-    with pytest.raises(CompilationError, match="exclude names 'nope', which is no model and no"):
+    with pytest.raises(CompilationError, match="exclude names 'nope', which is neither a model"):
         run_tables(macros, ["nope"])
 
 
@@ -202,7 +205,7 @@ def test_a_table_is_named_by_its_model_or_by_its_schema(macros) -> None:
 
 @pytest.mark.parametrize("name", ["v", "nope", "x.y.z"])
 def test_a_view_or_an_unknown_name_is_refused(macros, name: str) -> None:
-    said = f"restore: there is no model, seed or snapshot '{name}'. Give one of a, b, or a table"
+    said = f"restore: there is no model, seed or snapshot '{name}'. Use one of a, b, or a table"
     with pytest.raises(CompilationError, match=re.escape(said)):
         with_models(macros)._relation_named(name, "restore")
 
@@ -226,9 +229,9 @@ def test_only_a_delta_table_has_versions(macros, entry: Any, what: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "history has model None and run None: give one of them"),
-        ({"model": "a", "run": "last"}, "history has model a and run last: give one of them"),
-        ({"model": "a", "output": "xml"}, "history has output 'xml'. It is one of text, json."),
+        ({}, "history has model None and run None. Use exactly one of them"),
+        ({"model": "a", "run": "last"}, "history has model a and run last. Use exactly"),
+        ({"model": "a", "output": "xml"}, "history: output is 'xml'. Use one of text, json."),
     ],
 )
 def test_history_says_what_it_takes(macros, arguments: dict[str, str], said: str) -> None:
@@ -239,9 +242,9 @@ def test_history_says_what_it_takes(macros, arguments: dict[str, str], said: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({}, "has version None and timestamp None: give one of them"),
-        ({"version": 1, "timestamp": "2024-01-01"}, "and timestamp 2024-01-01: give one of them"),
-        ({"version": "-1"}, "has version '-1': a version is 0 or a whole number above it"),
+        ({}, "has version None and timestamp None. Use exactly one of them"),
+        ({"version": 1, "timestamp": "2024-01-01"}, "and timestamp 2024-01-01. Use exactly one"),
+        ({"version": "-1"}, "has version '-1'. A version is a whole number from 0"),
     ],
 )
 def test_as_of_takes_a_version_or_a_time(macros, arguments: dict[str, Any], said: str) -> None:
@@ -252,11 +255,11 @@ def test_as_of_takes_a_version_or_a_time(macros, arguments: dict[str, Any], said
 @pytest.mark.parametrize(
     ("between", "said"),
     [
-        ((3, None), "goes from version 3 to 2; its newest version is 2"),
-        ((1, 0), "goes from version 1 to 0; its newest version is 2"),
-        ((0, 3), "goes from version 0 to 3; its newest version is 2"),
-        (("x", None), "has from_version 'x': a version is 0 or a whole number"),
-        ((0, "-1"), "has to_version '-1': a version is 0 or a whole number"),
+        ((3, None), "has from_version 3 and to_version 2. The newest version is 2"),
+        ((1, 0), "has from_version 1 and to_version 0. The newest version is 2"),
+        ((0, 3), "has from_version 0 and to_version 3. The newest version is 2"),
+        (("x", None), "has from_version 'x'. A version is a whole number"),
+        ((0, "-1"), "has to_version '-1'. A version is a whole number"),
     ],
 )
 def test_changes_are_between_two_versions(macros, between: tuple[Any, Any], said: str) -> None:
@@ -345,20 +348,20 @@ OURS = [written(2, "r"), written(1, "q"), written(0, "q", "WRITE")]
     [
         ([], OURS, [], ("restore", 1), None),
         ([written(3, None, "OPTIMIZE")], OURS, [], ("restore", 1), None),
-        ([written(3, None)], OURS, [], None, "version 3, MERGE by somebody outside of dbt"),
+        ([written(3, None)], OURS, [], None, "version 3, MERGE by a writer other than dbt"),
         ([written(3, None, "CHANGE COLUMN")], OURS, [3], ("restore", 1), None),
-        ([written(3, "later")], OURS, [], None, "With cascade: true later runs are undone too."),
+        ([written(3, "later")], OURS, [], None, "Set cascade: true to undo later runs, too."),
         ([written(3, "cascaded")], OURS, [], ("restore", 1), None),
         ([written(3, "u", "RESTORE", undo_of="r", kept={"a": "b"})], OURS, [], ("properties", None),
          None),
         # What came after the undo is nobody's loss.
         ([written(4, None), written(3, "u", "RESTORE", undo_of="r")], OURS, [], None,
-         "version 4, MERGE by somebody"),
+         "version 4, MERGE by a writer"),
         ([], [written(0, "r", "WRITE")], [], ("drop", None), None),
         ([], [written(0, "r", "WRITE", replaced="view")], [], None, "replaced a view in that run"),
         # The version before the run is not in the log any more.
         ([], [written(5, "r")], [], None, "version 4 of s.t left the log."),
-        ([], [written(0, None, "WRITE")], [], None, "after the run, by somebody outside of dbt"),
+        ([], [written(0, None, "WRITE")], [], None, "after the run, by a writer other than dbt"),
         ([], [written(0, "q", "WRITE")], [], (None, None), None),
     ],
 )  # fmt: skip

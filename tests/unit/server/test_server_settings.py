@@ -65,10 +65,10 @@ def test_a_secret_is_for_its_owner_only(conf):
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (OPEN, f"lets other machines in, and {HIVE}authentication NONE asks nobody"),
-        ({**OPEN, settings.AUTHENTICATION: "nosasl"}, "authentication NOSASL asks nobody"),
-        ({**OPEN, **LDAP}, "passwords would cross the network readable"),
-        ({**OPEN, **CUSTOM}, "passwords would cross the network readable"),
+        (OPEN, f"lets other machines in, but {HIVE}authentication NONE has"),
+        ({**OPEN, settings.AUTHENTICATION: "nosasl"}, "authentication NOSASL has no login"),
+        ({**OPEN, **LDAP}, "passwords would cross the network unencrypted"),
+        ({**OPEN, **CUSTOM}, "passwords would cross the network unencrypted"),
         (
             {**LOCAL, settings.AUTHENTICATION: "PAMELA"},
             "is one of NONE, NOSASL, LDAP, CUSTOM, KERBEROS",
@@ -94,7 +94,7 @@ def test_an_open_door_is_refused(wanted, said):
 
 
 def test_a_key_that_others_can_read_is_refused(tmp_path):
-    with pytest.raises(ServerError, match="is the server's private key, and others can read it"):
+    with pytest.raises(ServerError, match="is the server's private key, but others can read it"):
         settings.check_door({**LOCAL, **keystore(tmp_path, 0o640)})
 
 

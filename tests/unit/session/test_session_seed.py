@@ -36,21 +36,27 @@ def test_what_python_wrote_is_read(rows: list[list[str]], delimiter: str) -> Non
     [
         (b"", ",", "s.csv is empty."),
         (b"\n\n", ",", "s.csv is empty."),
-        (b"a,b\n1\n", ",", "s.csv, line 2: 1 cells, and the header has 2 columns."),
+        (b"a,b\n1\n", ",", "s.csv, line 2: 1 cells, but the header has 2 columns."),
         (b'a,b\n1,"x\n', ",", "s.csv, line 2: a quote opens here that is never closed."),
         (b'a,b\n1,"x"y\n', ",", "s.csv, line 2: text follows a closing quote;"),
         (b"a,b\n1," + b"x" * 200_000, ",", "s.csv, line 2: a cell is longer than 131072"),
-        (b"\na,A\n", ",", "s.csv, line 2: columns 1 and 2 have one name, 'a' and 'A';"),
+        (b"\na,A\n", ",", "s.csv, line 2: columns 1 and 2 have one name, 'a' and 'A':"),
         (b"a, \n", ",", "s.csv, line 1: column 2 has no name."),
         (b"a\tb\n", ",", "s.csv, line 1: one column, named 'a\tb'. Is '\\t' the delimiter,"),
-        (b"a\n", "", "s.csv: delimiter is ''; it takes one character"),
-        (b"a\n\xff\n", ",", "s.csv, line 2: byte 0xff is no UTF-8."),
+        (b"a,b;c\n1,2;3\n", ",", "s.csv, line 1: column 2 is named 'b;c'. The header mixes"),
+        (b"a,b;c\n1,2,3\n", ",", "the delimiters ',' and ';'. Use one, or"),
+        (b"a\n", "", "s.csv: delimiter is ''; it must be one character"),
+        (b"a\n\xff\n", ",", "s.csv, line 2: byte 0xff is not valid UTF-8."),
     ],
 )
 def test_refused(data: bytes, delimiter: str, said: str) -> None:
     with pytest.raises(CompilationError) as raised:
         read(data, delimiter, "s.csv")
     assert said in str(raised.value)
+
+
+def test_a_name_may_hold_another_delimiter() -> None:
+    assert read(b"a,b;c\n1,2\n", ",", "s.csv")[0] == ["a", "b;c"]
 
 
 @pytest.mark.parametrize(
