@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.functional import tables
 from tests.functional.drawing import ONLY, SEED, draw, examples
-from tests.functional.harness import Project
+from tests.functional.harness import QUICK, Project
 from tests.functional.vocabulary import all_names
 
 SEPARATORS = (",", ";", "|", "\t", "||", "~", ".", "^")
@@ -275,6 +275,7 @@ def test_every_line_is_what_it_says_or_is_rejected(
     drawn = draw(cases(), SEED, examples(20, 300))
     chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
     project = new_project("landing_oracle")
+    project.set_spark(QUICK)
     project.write({f"models/{name}.sql": case.model(name) for name, case in chosen.items()})
     lines = 0
     versions: dict[str, int] = {}
