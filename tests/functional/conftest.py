@@ -82,9 +82,15 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
 
 
 @pytest.fixture(scope="session")
-def installed_packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
+def whole_packages(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     """The installed packages of a consumer: this repository."""
     return harness.install_packages(tmp_path_factory.mktemp("deps"), home)
+
+
+@pytest.fixture(scope="session")
+def installed_packages(whole_packages: Path) -> Path:
+    """What a consumer has of them."""
+    return harness.macros_only(whole_packages)
 
 
 def _project(path: Path, home: Path, packages: Path, name: str, folder: str) -> harness.Project:

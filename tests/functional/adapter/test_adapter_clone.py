@@ -11,6 +11,7 @@ from dbt.tests.adapter.dbt_clone.test_dbt_clone import (
 )
 
 
+@pytest.mark.long
 class TestClonePossible(BaseClonePossible):
     pass
 

@@ -24,6 +24,7 @@ class TestUniqueKey(BaseIncrementalUniqueKey):
         return {**dbt_profile_target, "server_side_parameters": settings}
 
 
+@pytest.mark.long
 class TestMergeExcludeColumns(BaseMergeExcludeColumns):
     pass
 
@@ -33,6 +34,7 @@ class TestPredicatesDeleteInsert(BaseIncrementalPredicates):
     pass
 
 
+@pytest.mark.long
 class TestPredicatesMerge(BaseIncrementalPredicates):
     @pytest.fixture(scope="class")
     def project_config_update(self) -> dict[str, Any]:

@@ -70,6 +70,7 @@ class TestCheckCols(BaseSnapshotCheckCols):
     pass
 
 
+@pytest.mark.long
 class TestTimestamp(BaseSnapshotTimestamp):
     pass
 
@@ -134,6 +135,7 @@ class TestNewColumnCheckCols(BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
 
+@pytest.mark.long
 class TestNewColumnWithDeletes(BaseSnapshotNewColumnWithDeletes):
     pass
 
@@ -143,6 +145,7 @@ class TestNewRecordTimestamp(BaseSnapshotNewRecordTimestampMode):
     pass
 
 
+@pytest.mark.long
 class TestNewRecordCheck(BaseSnapshotNewRecordCheckMode):
     pass
 

@@ -83,6 +83,8 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
             if name != SNAPSHOT
         },
     )
+    # Their tasks sleep: as many at once as there are models at work.
+    project.set_spark({"spark.master": "local[8]"})
     block = f"{{% snapshot {SNAPSHOT} %}} {{{{ config({KINDS[SNAPSHOT].config}) }}}} {SLOW_ROWS}"
     project.write({f"snapshots/{SNAPSHOT}.sql": block + " {% endsnapshot %}"})
     print(f"moments of the kills by seed {SEED}")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.functional.harness import Project, environment
+from tests.functional.harness import QUICK, Project, environment
 
 CORE = {
     "models/people.sql": """
@@ -40,6 +40,7 @@ CORE = {
 
 
 def test_core_selection_without_the_plugin(project: Project):
+    project.set_spark(QUICK)
     project.write(CORE)
     home = project.path / "home"
     (home / "logs").mkdir(parents=True)
