@@ -1,15 +1,17 @@
 {#
     What a snapshot run is about to bring, made here once:
     sql, source_columns      the model and what it gives
-    keys                     {text, name, label, type}: an expression that source and table both understand, the
-                             column's name if it is one, its name in messages
+    keys                     {text, name, label, type, given, altered}: an expression that source and table both
+                             understand, the column's name if it is one, its name in messages; what the source gives
+                             as the table stores it, and a condition of source rows for which that is another value
     columns                  those of the table without dbt's own: {name, type, source, source_type}; source is none
                              where the source has none
     changes                  of the table's schema, which the columns need
     updated                  {text, type}: when a row of the source changed
     row_changed, scd_id      what a strategy says of a row; none where it says nothing
-    sequence, sequence_types, has_own_time   the order of a feed, and whether its rows begin at another time than
-                             that of their order; [] and false of others
+    sequence, sequence_given, sequence_types, has_own_time   the order of a feed, what the source gives of it as the
+                             table stores it, and whether its rows begin at another time than that of their order;
+                             [] and false of others
     time, updated_type       the types of dbt_valid_from and dbt_updated_at
     deleted_type             that of dbt_is_deleted, none without; has_deletions: the table has it already
     is_counted               the source is expensive: its rows are counted by key as it is read, else its keys are
@@ -24,7 +26,8 @@
     {%- set staging = dbt_delta._beside(this, 'tmp') -%}
     {%- set keys = dbt_delta._snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set is_counted = dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
-    {%- set strategy = dbt_delta._snapshot_strategy(source_columns, table, settings) -%}
+    {%- set columns = dbt_delta._snapshot_columns(source_columns, table, settings) -%}
+    {%- set strategy = dbt_delta._snapshot_strategy(source_columns, columns, table, settings) -%}
     {%- set times = dbt_delta._snapshot_times(strategy.updated, sql, table, settings) -%}
     {%- do dbt_delta._check_snapshot_contract(source_columns, sql, times, settings) if settings.scd_type == 2 -%}
     {%- set deleted = dbt_delta._column(table.columns, settings.deleted) if table is not none else none -%}
@@ -33,12 +36,13 @@
         'source_columns': source_columns,
         'keys': keys,
         'changes': dbt_delta._snapshot_changes(source_columns, table, settings, layout),
-        'columns': dbt_delta._snapshot_columns(source_columns, table, settings),
+        'columns': columns,
         'updated': dict(strategy.updated, type=times.type),
         'row_changed': dbt_delta._is_newer_time(times, settings) if settings.strategy == 'timestamp'
             else strategy.row_changed,
         'scd_id': strategy.scd_id,
         'sequence': strategy.sequence,
+        'sequence_given': strategy.sequence_given,
         'sequence_types': strategy.sequence_types,
         'has_own_time': strategy.has_own_time,
         'time': times.time,
@@ -77,18 +81,33 @@
     }) -}}
 {%- endmacro %}
 
-{# An instant is one as soon as source or table say so: the other's days become instants beside it. #}
+{#
+    An instant is one as soon as source or table say so: the other's days become instants beside it. Another type is
+    compared as the table stores it: 0.1 is one number as float and another one as double.
+#}
 {% macro _snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set keys = [] -%}
     {%- for text in settings['keys'] -%}
         {%- set key = dbt_delta._column_or_expression(source_columns, text) -%}
         {%- set stored = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
+        {%- set is_other = stored is not none and not dbt_delta._fits(key.type, stored.type) -%}
         {%- do keys.append(dict(
-            key, type='timestamp' if stored is not none and stored.type == 'timestamp'
-                else key.type or dbt_delta._type_of(key.text, sql)
+            key,
+            type=stored.type if stored is not none and (is_other or stored.type == 'timestamp')
+                else key.type or dbt_delta._type_of(key.text, sql),
+            given=dbt_delta._as_stored(key.text, key.type, stored.type) if is_other else key.text,
+            altered=dbt_delta._altered(key.text, key.type, stored.type) if is_other else '',
         )) -%}
     {%- endfor -%}
     {{- return(keys) -}}
+{%- endmacro %}
+
+{# A value of one type as a column of another one stores it; NULL where it cannot. #}
+{% macro _as_stored(value, type, wanted) -%}
+    {{- return(
+        value if type == wanted else 'try_cast(' ~ value ~ ' as ' ~ wanted ~ ')' if dbt_delta._type_kind(wanted) == 'atomic'
+        else dbt_delta._conformed(value, type, wanted)
+    ) -}}
 {%- endmacro %}
 
 {# The type of an expression on a SELECT's columns; plans it only. #}
@@ -96,57 +115,60 @@
     {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
-{# What a strategy says: {updated, row_changed, scd_id, sequence, sequence_types, has_own_time}; see _snapshot_batch. #}
-{% macro _snapshot_strategy(columns, table, settings) -%}
-    {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._feed_strategy(columns, table, settings)) -}}{%- endif -%}
+{# What a strategy says: updated, row_changed, scd_id and what a feed is ordered by; see _snapshot_batch. #}
+{% macro _snapshot_strategy(source_columns, columns, table, settings) -%}
+    {%- if settings.strategy == 'cdc' -%}
+        {{- return(dbt_delta._feed_strategy(source_columns, table, settings)) -}}
+    {%- endif -%}
     {%- set custom = none if settings.strategy in ('timestamp', 'check') else strategy_dispatch(settings.strategy)(
         model, 'snapshotted_data', 'source_data', model['config'], table is not none
     ) -%}
     {%- set updated_at = settings.updated_at if custom is none else custom.updated_at -%}
     {{- return({
-        'updated': dbt_delta._column_or_expression(columns, updated_at) if updated_at or settings.strategy != 'check'
-            else {'text': '__dbt_now', 'type': 'timestamp'},
+        'updated': dbt_delta._column_or_expression(source_columns, updated_at)
+            if updated_at or settings.strategy != 'check' else {'text': '__dbt_now', 'type': 'timestamp'},
         'row_changed': custom.row_changed if custom is not none
             else dbt_delta._any_differs(
-                dbt_delta._checked_columns(columns, settings), [] if table is none else table.columns
+                dbt_delta._checked_columns(source_columns, columns, settings), [] if table is none else table.columns
             ) if settings.strategy == 'check' else none,
         'scd_id': custom.scd_id if custom is not none else none,
-        'sequence': [], 'sequence_types': [], 'has_own_time': false,
+        'sequence': [], 'sequence_given': [], 'sequence_types': [], 'has_own_time': false,
     }) -}}
 {%- endmacro %}
 
-{% macro _checked_columns(columns, settings) -%}
-    {%- if settings.check_cols == 'all' -%}{{- return(columns) -}}{%- endif -%}
+{% macro _checked_columns(source_columns, columns, settings) -%}
+    {%- set all = source_columns | map(attribute='name') | list -%}
     {%- set checked = [] -%}
-    {%- for name in dbt_delta._names(settings.check_cols) -%}
-        {%- set column = dbt_delta._column(columns, name) -%}
-        {%- if column is none -%}
-            {%- do dbt_delta._refuse_missing('check_cols', name, columns, 'the source') -%}
+    {%- for name in (all if settings.check_cols == 'all' else dbt_delta._names(settings.check_cols)) -%}
+        {%- if dbt_delta._column(source_columns, name) is none -%}
+            {%- do dbt_delta._refuse_missing('check_cols', name, source_columns, 'the source') -%}
         {%- endif -%}
-        {%- do checked.append(column) -%}
+        {%- do checked.append(dbt_delta._column(columns, name)) -%}
     {%- endfor -%}
     {{- return(checked) -}}
 {%- endmacro %}
 
-{# Compared as the table stores it; a column that the table has not yet was NULL so far. #}
+{#
+    Compared as the table will store it; a column or field that the table has not yet was NULL so far. What would be
+    stored as another value is a change, so that it is staged, and refused.
+#}
 {% macro _any_differs(checked, found) -%}
     {%- set same = [] -%}
     {%- for column in checked -%}
-        {%- set name = dbt_delta._quoted(column.name) -%}
         {%- set match = dbt_delta._column(found, column.name) -%}
+        {%- set given = 'source_data.' ~ dbt_delta._quoted(column.source) -%}
         {%- if match is none -%}
-            {%- do same.append('source_data.' ~ name ~ ' is null') -%}
+            {%- do same.append(given ~ ' is null') -%}
         {%- else -%}
-            {%- set value = dbt_delta._value(
-                {'source': column.name, 'source_type': column.type, 'type': match.type}, 'source_data'
+            {%- set value = dbt_delta._as_stored(given, column.source_type, column.type) -%}
+            {%- set stored = dbt_delta._conformed(
+                'snapshotted_data.' ~ dbt_delta._quoted(match.name), match.type, column.type
             ) -%}
-            {%- if column.type != match.type and dbt_delta._type_kind(match.type) == 'atomic' -%}
-                {%- set value = 'try_cast(' ~ value ~ ' as ' ~ match.type ~ ')' -%}
-            {%- endif -%}
             {%- do same.append(
-                dbt_delta._comparable('snapshotted_data.' ~ dbt_delta._quoted(match.name), match.type)
-                ~ ' <=> ' ~ dbt_delta._comparable(value, match.type)
+                dbt_delta._comparable(stored, column.type) ~ ' <=> ' ~ dbt_delta._comparable(value, column.type)
             ) -%}
+            {%- set altered = dbt_delta._altered(given, column.source_type, column.type) -%}
+            {%- if altered -%}{%- do same.append('(' ~ altered ~ ') is not true') -%}{%- endif -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return('not (' ~ same | join(' and ') ~ ')') -}}

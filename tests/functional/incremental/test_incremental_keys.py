@@ -186,6 +186,11 @@ NO_SENSE: dict[str, tuple[dict[str, object], str]] = {
     "no_order": ({"unique_key": "id", "duplicate_keys": "latest"}, "needs duplicate_keys_order_by"),
     "no_key": ({"duplicate_keys": "error"}, "need unique_key"),
     "no_null_key": ({"null_keys": "error"}, "need unique_key"),
+    "appended": ({"unique_key": "id", "file_format": "parquet"}, "a key comes again with each run"),
+    "unlooked": (
+        {"unique_key": "id", "file_format": "parquet", "null_keys": "error"},
+        "duplicate_keys and null_keys need file_format delta; it is parquet",
+    ),
     "unknown": (
         {"unique_key": "id", "duplicate_keys": "first"},
         "'first'. It is one of error, latest",
