@@ -142,7 +142,8 @@ from {{ batch.from }} as staged
             dbt_delta._named(this) ~ ' has another change than the source where cdc_sequence_by '
             ~ settings.sequence | join(', ') ~ ' has one value, for example of the key '
         ) ~ ' || ' ~ dbt_delta._shown_keys(batch) ~ ' || ' ~ dbt_delta._literal(
-            '. Nothing was written. Add a column to cdc_sequence_by that tells them apart, or filter the change out.'
+            '. Nothing was written. Add a column to cdc_sequence_by that tells the two apart, leave columns out that are no '
+            ~ 'part of a change, such as the time of a load, or filter the change out.'
         ) ~ ')'
     ) -}}
 {%- endmacro %}

@@ -121,7 +121,9 @@ where
     {%- if settings.null_keys == 'error' -%}
         {%- do problems.append(dbt_delta._any_null(dbt_delta._key_names(batch['keys'], 'source_data'))) -%}
     {%- endif -%}
-    {%- if batch['keys'] | selectattr('altered') | list -%}{%- do problems.append('source_data.__dbt_is_other_key') -%}{%- endif -%}
+    {%- if batch['keys'] | selectattr('altered') | list -%}
+        {%- do problems.append('source_data.__dbt_is_other_key') -%}
+    {%- endif -%}
     {{- return(problems) -}}
 {%- endmacro %}
 
