@@ -215,7 +215,8 @@
         'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
         ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), times.time, times.updated_type)
         ~ ') < ' ~ (
-            dbt_delta._as_time(own, times.type, times.updated_type) if times.type in ('date', 'timestamp_ntz') else own
+            dbt_delta._as_time(own, times.type, times.updated_type)
+            if times.type in ('date', 'timestamp', 'timestamp_ntz') else own
         )
     ) -}}
 {%- endmacro %}
