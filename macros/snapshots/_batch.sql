@@ -30,6 +30,7 @@
     {%- set strategy = dbt_delta._snapshot_strategy(source_columns, columns, table, settings) -%}
     {%- set times = dbt_delta._snapshot_times(strategy.updated, sql, table, settings) -%}
     {%- do dbt_delta._check_snapshot_contract(source_columns, sql, times, settings) if settings.scd_type == 2 -%}
+    {%- do dbt_delta._refuse_other_types(columns) -%}
     {%- set deleted = dbt_delta._column(table.columns, settings.deleted) if table is not none else none -%}
     {{- return({
         'sql': sql,
@@ -257,7 +258,6 @@
     {%- set columns, partitions = [], (table.partitions if table else []) | map('lower') | list -%}
     {%- for column in after if column.name | lower not in own -%}
         {%- set source = dbt_delta._column(source_columns, column.name) -%}
-        {%- do dbt_delta._refuse_other_type(source, column) -%}
         {%- do columns.append({
             'name': column.name,
             'type': 'string' if column.type == 'void' else column.type,
@@ -270,20 +270,21 @@
 {%- endmacro %}
 
 {# A history has one type per column: another one is stored if its values can be the same. #}
-{% macro _refuse_other_type(source, column) -%}
-    {%- if source is none or dbt_delta._fits(source.type, column.type) -%}{{- return(none) -}}{%- endif -%}
-    {%- set families = [] -%}
-    {%- for type in (source.type, column.type) -%}
-        {%- do families.append(
-            'number' if modules.re.match('(tinyint|smallint|int|bigint|float|double|decimal)', type)
-            else 'time' if modules.re.match('(date|timestamp)', type) else type.split('<')[0]
-        ) -%}
+{% macro _refuse_other_types(columns) -%}
+    {%- for column in columns if column.source is not none and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- set families = [] -%}
+        {%- for type in (column.source_type, column.type) -%}
+            {%- do families.append(
+                'number' if modules.re.match('(tinyint|smallint|int|bigint|float|double|decimal)', type)
+                else 'time' if modules.re.match('(date|timestamp)', type) else type.split('<')[0]
+            ) -%}
+        {%- endfor -%}
+        {%- if families[0] != families[1] -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ column.name ~ ' is ' ~ column.source_type ~ ' in the source and ' ~ column.type ~ ' in '
+                ~ dbt_delta._named(this) ~ ': a history has one type per column. Nothing was written. Cast it to '
+                ~ column.type ~ ', or give the new one another name.'
+            ) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {%- if families[0] != families[1] -%}
-        {%- do dbt_delta._refuse(
-            'Column ' ~ column.name ~ ' is ' ~ source.type ~ ' in the source and ' ~ column.type ~ ' in '
-            ~ dbt_delta._named(this) ~ ': a history has one type per column. Nothing was written. Cast it to '
-            ~ column.type ~ ', or give the new one another name.'
-        ) -%}
-    {%- endif -%}
 {%- endmacro %}

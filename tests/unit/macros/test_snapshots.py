@@ -181,12 +181,12 @@ def test_the_merge_of_a_feed_sees_the_history_itself(macros) -> None:
 )
 def test_one_type_per_column(macros, source: str, stored: str, refused: bool) -> None:
     package = macros(**MACROS)
-    arguments = {"name": "c", "type": source}, {"name": "c", "type": stored}
+    columns = [{"name": "c", "type": stored, "source": "c", "source_type": source}]
     if not refused:
-        package._refuse_other_type(*arguments)
+        package._refuse_other_types(columns)
         return
     with pytest.raises(CompilationError, match="a history has one type per column"):
-        package._refuse_other_type(*arguments)
+        package._refuse_other_types(columns)
 
 
 KEPT = {"delta.constraints.c": "id > 0", "my.url": "http://x", "k": "a=b, c"}
