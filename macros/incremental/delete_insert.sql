@@ -28,7 +28,7 @@
 {%- endfor -%}
 {#- A nested clustering column is a key, but not a column. -#}
 {%- for key in settings.unique_key if dbt_delta._column(batch.columns, key) is none -%}
-    {%- do source.append(dbt_delta._key(table, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
+    {%- do source.append(dbt_delta._key_of_batch(table, batch, key) ~ ' as ' ~ dbt_delta._source_name(key)) -%}
 {%- endfor -%}
 merge into {{ table.name }} as {{ dest }}
 using (

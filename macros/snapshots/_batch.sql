@@ -1,15 +1,17 @@
 {#
     The batch of a snapshot run:
     sql, source_columns      the model and its columns
-    keys                     {text, name, label, type}: an expression that is valid for source and table, the
-                             column's name if it is a column, its name in messages
+    keys                     {text, name, label, type, given, altered}: an expression that is valid for source and table,
+                             the column's name if it is a column, its name in messages; the source's value as the
+                             table stores it, and a condition of source rows whose stored value would differ
     columns                  those of the table without dbt's own: {name, type, source, source_type}; source is none
                                if the source does not have the column
     changes                  the changes of the table's schema
     updated                  {text, type}: when a row of the source changed
     row_changed, scd_id      the strategy's own expressions for a row, or none
-    sequence, sequence_types, has_own_time   the order of a feed, and whether its rows begin at another time than
-                               that of their order; [] and false for other strategies
+    sequence, sequence_given, sequence_types, has_own_time   the order of a feed, the source's value of it as the table
+                               stores it, and whether its rows begin at another time than that of their order; [] and
+                               false for other strategies
     time, updated_type       the types of dbt_valid_from and dbt_updated_at
     deleted_type             the type of dbt_is_deleted, or none; has_deletions: the table already has it
     is_counted               the source is expensive: its rows are counted by key while it is read; otherwise its keys
@@ -24,21 +26,24 @@
     {%- set staging = dbt_delta._beside(this, 'tmp') -%}
     {%- set keys = dbt_delta._snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set is_counted = dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
-    {%- set strategy = dbt_delta._snapshot_strategy(source_columns, table, settings) -%}
+    {%- set columns = dbt_delta._snapshot_columns(source_columns, table, settings) -%}
+    {%- set strategy = dbt_delta._snapshot_strategy(source_columns, columns, table, settings) -%}
     {%- set times = dbt_delta._snapshot_times(strategy.updated, sql, table, settings) -%}
     {%- do dbt_delta._check_snapshot_contract(source_columns, sql, times, settings) if settings.scd_type == 2 -%}
+    {%- do dbt_delta._refuse_other_types(columns) -%}
     {%- set deleted = dbt_delta._column(table.columns, settings.deleted) if table is not none else none -%}
     {{- return({
         'sql': sql,
         'source_columns': source_columns,
         'keys': keys,
         'changes': dbt_delta._snapshot_changes(source_columns, table, settings, layout),
-        'columns': dbt_delta._snapshot_columns(source_columns, table, settings),
+        'columns': columns,
         'updated': dict(strategy.updated, type=times.type),
         'row_changed': dbt_delta._is_newer_time(times, settings) if settings.strategy == 'timestamp'
             else strategy.row_changed,
         'scd_id': strategy.scd_id,
         'sequence': strategy.sequence,
+        'sequence_given': strategy.sequence_given,
         'sequence_types': strategy.sequence_types,
         'has_own_time': strategy.has_own_time,
         'time': times.time,
@@ -77,18 +82,33 @@
     }) -}}
 {%- endmacro %}
 
-{# The keys. A key is a timestamp if it is one in the source or in the table. #}
+{#
+    The keys. A key is a timestamp if it is one in the source or in the table. Another type is compared as the table
+    stores it: 0.1 as float and 0.1 as double are one key then.
+#}
 {% macro _snapshot_keys(sql, source_columns, table, settings) -%}
     {%- set keys = [] -%}
     {%- for text in settings['keys'] -%}
         {%- set key = dbt_delta._column_or_expression(source_columns, text) -%}
         {%- set stored = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
+        {%- set is_other = stored is not none and not dbt_delta._fits(key.type, stored.type) -%}
         {%- do keys.append(dict(
-            key, type='timestamp' if stored is not none and stored.type == 'timestamp'
-                else key.type or dbt_delta._type_of(key.text, sql)
+            key,
+            type=stored.type if stored is not none and (is_other or stored.type == 'timestamp')
+                else key.type or dbt_delta._type_of(key.text, sql),
+            given=dbt_delta._as_stored(key.text, key.type, stored.type) if is_other else key.text,
+            altered=dbt_delta._altered(key.text, key.type, stored.type) if is_other else '',
         )) -%}
     {%- endfor -%}
     {{- return(keys) -}}
+{%- endmacro %}
+
+{# A value as a column of another type stores it; NULL if it cannot. #}
+{% macro _as_stored(value, type, wanted) -%}
+    {{- return(
+        value if type == wanted else 'try_cast(' ~ value ~ ' as ' ~ wanted ~ ')' if dbt_delta._type_kind(wanted) == 'atomic'
+        else dbt_delta._conformed(value, type, wanted)
+    ) -}}
 {%- endmacro %}
 
 {# The type of an expression on a SELECT's columns; Spark only plans it. #}
@@ -96,57 +116,60 @@
     {{- return(dbt_delta._columns_of('select ' ~ expression ~ ' as value from (\n' ~ sql ~ ')')[0].type) -}}
 {%- endmacro %}
 
-{# The expressions of a strategy: {updated, row_changed, scd_id, sequence, sequence_types, has_own_time}. #}
-{% macro _snapshot_strategy(columns, table, settings) -%}
-    {%- if settings.strategy == 'cdc' -%}{{- return(dbt_delta._feed_strategy(columns, table, settings)) -}}{%- endif -%}
+{# The expressions of a strategy: updated, row_changed, scd_id and the order of a feed; see _snapshot_batch. #}
+{% macro _snapshot_strategy(source_columns, columns, table, settings) -%}
+    {%- if settings.strategy == 'cdc' -%}
+        {{- return(dbt_delta._feed_strategy(source_columns, table, settings)) -}}
+    {%- endif -%}
     {%- set custom = none if settings.strategy in ('timestamp', 'check') else strategy_dispatch(settings.strategy)(
         model, 'snapshotted_data', 'source_data', model['config'], table is not none
     ) -%}
     {%- set updated_at = settings.updated_at if custom is none else custom.updated_at -%}
     {{- return({
-        'updated': dbt_delta._column_or_expression(columns, updated_at) if updated_at or settings.strategy != 'check'
-            else {'text': '__dbt_now', 'type': 'timestamp'},
+        'updated': dbt_delta._column_or_expression(source_columns, updated_at)
+            if updated_at or settings.strategy != 'check' else {'text': '__dbt_now', 'type': 'timestamp'},
         'row_changed': custom.row_changed if custom is not none
             else dbt_delta._any_differs(
-                dbt_delta._checked_columns(columns, settings), [] if table is none else table.columns
+                dbt_delta._checked_columns(source_columns, columns, settings), [] if table is none else table.columns
             ) if settings.strategy == 'check' else none,
         'scd_id': custom.scd_id if custom is not none else none,
-        'sequence': [], 'sequence_types': [], 'has_own_time': false,
+        'sequence': [], 'sequence_given': [], 'sequence_types': [], 'has_own_time': false,
     }) -}}
 {%- endmacro %}
 
-{% macro _checked_columns(columns, settings) -%}
-    {%- if settings.check_cols == 'all' -%}{{- return(columns) -}}{%- endif -%}
+{% macro _checked_columns(source_columns, columns, settings) -%}
+    {%- set all = source_columns | map(attribute='name') | list -%}
     {%- set checked = [] -%}
-    {%- for name in dbt_delta._names(settings.check_cols) -%}
-        {%- set column = dbt_delta._column(columns, name) -%}
-        {%- if column is none -%}
-            {%- do dbt_delta._refuse_missing('check_cols', name, columns, 'the source') -%}
+    {%- for name in (all if settings.check_cols == 'all' else dbt_delta._names(settings.check_cols)) -%}
+        {%- if dbt_delta._column(source_columns, name) is none -%}
+            {%- do dbt_delta._refuse_missing('check_cols', name, source_columns, 'the source') -%}
         {%- endif -%}
-        {%- do checked.append(column) -%}
+        {%- do checked.append(dbt_delta._column(columns, name)) -%}
     {%- endfor -%}
     {{- return(checked) -}}
 {%- endmacro %}
 
-{# Compared as the table stores it; a column that the table does not have yet counts as NULL. #}
+{#
+    Compared as the table stores it. A column or field that the table does not have yet counts as NULL. A value that
+    the table would alter is a change, so that it is staged and refused.
+#}
 {% macro _any_differs(checked, found) -%}
     {%- set same = [] -%}
     {%- for column in checked -%}
-        {%- set name = dbt_delta._quoted(column.name) -%}
         {%- set match = dbt_delta._column(found, column.name) -%}
+        {%- set given = 'source_data.' ~ dbt_delta._quoted(column.source) -%}
         {%- if match is none -%}
-            {%- do same.append('source_data.' ~ name ~ ' is null') -%}
+            {%- do same.append(given ~ ' is null') -%}
         {%- else -%}
-            {%- set value = dbt_delta._value(
-                {'source': column.name, 'source_type': column.type, 'type': match.type}, 'source_data'
+            {%- set value = dbt_delta._as_stored(given, column.source_type, column.type) -%}
+            {%- set stored = dbt_delta._conformed(
+                'snapshotted_data.' ~ dbt_delta._quoted(match.name), match.type, column.type
             ) -%}
-            {%- if column.type != match.type and dbt_delta._type_kind(match.type) == 'atomic' -%}
-                {%- set value = 'try_cast(' ~ value ~ ' as ' ~ match.type ~ ')' -%}
-            {%- endif -%}
             {%- do same.append(
-                dbt_delta._comparable('snapshotted_data.' ~ dbt_delta._quoted(match.name), match.type)
-                ~ ' <=> ' ~ dbt_delta._comparable(value, match.type)
+                dbt_delta._comparable(stored, column.type) ~ ' <=> ' ~ dbt_delta._comparable(value, column.type)
             ) -%}
+            {%- set altered = dbt_delta._altered(given, column.source_type, column.type) -%}
+            {%- if altered -%}{%- do same.append('(' ~ altered ~ ') is not true') -%}{%- endif -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return('not (' ~ same | join(' and ') ~ ')') -}}
@@ -193,7 +216,8 @@
         'coalesce(snapshotted_data.' ~ dbt_delta._quoted(settings.updated) ~ ', '
         ~ dbt_delta._as_time('snapshotted_data.' ~ dbt_delta._quoted(settings.from), times.time, times.updated_type)
         ~ ') < ' ~ (
-            dbt_delta._as_time(own, times.type, times.updated_type) if times.type in ('date', 'timestamp_ntz') else own
+            dbt_delta._as_time(own, times.type, times.updated_type)
+            if times.type in ('date', 'timestamp', 'timestamp_ntz') else own
         )
     ) -}}
 {%- endmacro %}
@@ -234,7 +258,6 @@
     {%- set columns, partitions = [], (table.partitions if table else []) | map('lower') | list -%}
     {%- for column in after if column.name | lower not in own -%}
         {%- set source = dbt_delta._column(source_columns, column.name) -%}
-        {%- do dbt_delta._refuse_other_type(source, column) -%}
         {%- do columns.append({
             'name': column.name,
             'type': 'string' if column.type == 'void' else column.type,
@@ -247,20 +270,21 @@
 {%- endmacro %}
 
 {# A history has one type per column. Refuses another type unless its values can be stored in that type. #}
-{% macro _refuse_other_type(source, column) -%}
-    {%- if source is none or dbt_delta._fits(source.type, column.type) -%}{{- return(none) -}}{%- endif -%}
-    {%- set families = [] -%}
-    {%- for type in (source.type, column.type) -%}
-        {%- do families.append(
-            'number' if modules.re.match('(tinyint|smallint|int|bigint|float|double|decimal)', type)
-            else 'time' if modules.re.match('(date|timestamp)', type) else type.split('<')[0]
-        ) -%}
+{% macro _refuse_other_types(columns) -%}
+    {%- for column in columns if column.source is not none and not dbt_delta._fits(column.source_type, column.type) -%}
+        {%- set families = [] -%}
+        {%- for type in (column.source_type, column.type) -%}
+            {%- do families.append(
+                'number' if modules.re.match('(tinyint|smallint|int|bigint|float|double|decimal)', type)
+                else 'time' if modules.re.match('(date|timestamp)', type) else type.split('<')[0]
+            ) -%}
+        {%- endfor -%}
+        {%- if families[0] != families[1] -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ column.name ~ ' is ' ~ column.source_type ~ ' in the source and ' ~ column.type ~ ' in '
+                ~ dbt_delta._named(this) ~ ': a history has one type per column. Nothing was written. Cast it to '
+                ~ column.type ~ ', or rename the new column.'
+            ) -%}
+        {%- endif -%}
     {%- endfor -%}
-    {%- if families[0] != families[1] -%}
-        {%- do dbt_delta._refuse(
-            'Column ' ~ column.name ~ ' is ' ~ source.type ~ ' in the source and ' ~ column.type ~ ' in '
-            ~ dbt_delta._named(this) ~ ': a history has one type per column. Nothing was written. Cast it to '
-            ~ column.type ~ ', or rename the new column.'
-        ) -%}
-    {%- endif -%}
 {%- endmacro %}

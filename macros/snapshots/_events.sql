@@ -49,32 +49,18 @@ from (
     Late events among the rows of their keys, each with the time of the next one and with the last values of the key:
     each is valid until the next begins. If the table has an end without a next row, the key was gone from then on. An
     end comes before the rows of the same time. The end of a row that ended when it began follows its row. A change
-    that the table already has follows its row and is left out.
+    that the table already has follows its row and is left out; another change with the same place is refused.
 #}
 {% macro _placed_events(table, batch, settings) -%}
-{%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
-{%- set order = (
-    ['__dbt_at', 'not __dbt_is_before'] + sequence + ["__dbt_side <> 'row'", "__dbt_side = 'end'"]
-) | join(', ') -%}
+{%- set keys = dbt_delta._key_names(batch['keys']) | join(', ') -%}
+{%- set order = dbt_delta._order_of_places(batch) -%}
 {%- set in_order = 'over (partition by ' ~ keys ~ ' order by ' ~ order ~ ')' -%}
-{%- set before = 'rows between unbounded preceding and 1 preceding' -%}
-{%- set same_place = [] -%}
-{%- for name in sequence + ['__dbt_at'] -%}
-    {%- do same_place.append('lag(' ~ name ~ ') ' ~ in_order ~ ' <=> ' ~ name) -%}
-{%- endfor -%}
 ,
 
 places as (
     select
         *,
-        {%- if batch.has_own_time %}
-        if(__dbt_side <> 'end', max(if(__dbt_side <> 'end', __dbt_at, null)) over (
-            partition by {{ keys }}, __dbt_side = 'end' order by {{ sequence | join(', ') }} {{ before }}
-        ), null) > __dbt_at as __dbt_goes_back,
-        {%- endif %}
-        __dbt_side = 'new' and coalesce(
-            lag(__dbt_side) {{ in_order }} = 'row' and {{ same_place | join(' and ') }}, false
-        ) as __dbt_is_there
+        {{- dbt_delta._event_beside(table, batch, keys, in_order) }}
     from (
         select *, cast(null as {{ batch.time }}) as __dbt_until, 'new' as __dbt_side, false as __dbt_is_before
         from events
@@ -94,14 +80,54 @@ placed as (
         {%- endif %}
         {%- if settings.fills_deletions %}
         last_value(if(__dbt_is_delete, null, __dbt_values)) ignore nulls over (
-            partition by {{ keys }}, __dbt_side = 'end' order by {{ order }} {{ before }}
+            partition by {{ keys }}, __dbt_side = 'end' order by {{ order }}
+            rows between unbounded preceding and 1 preceding
         ) as __dbt_last,
         {%- endif %}
         lead(__dbt_side) {{ in_order }} as __dbt_next_side,
         if(__dbt_is_mark, __dbt_at, lead(__dbt_at) {{ in_order }}) as __dbt_next
     from places
     where not __dbt_is_there
+        {%- if batch.sequence and table is not none %} or if(
+            not __dbt_there.__dbt_at <=> __dbt_at or {{ dbt_delta._is_other_change(
+                table, batch, '__dbt_there.__dbt_values', '__dbt_there.__dbt_is_delete'
+            ) }},
+            {{ dbt_delta._refuse_other_change(batch, settings) }}, false
+        )
+        {%- endif %}
 )
+{%- endmacro %}
+
+{% macro _order_of_places(batch) -%}
+    {{- return((
+        ['__dbt_at', 'not __dbt_is_before'] + dbt_delta._sequence_names(batch)
+        + ["__dbt_side <> 'row'", "__dbt_side = 'end'"]
+    ) | join(', ')) -}}
+{%- endmacro %}
+
+{#
+    Of an event what is before it: whether the table has it already, and what the table has in its place then. In a feed
+    whose changes have times of their own, the sequence alone says which change one is.
+#}
+{% macro _event_beside(table, batch, keys, in_order) -%}
+{%- set sequence = dbt_delta._sequence_names(batch) -%}
+{%- set in_sequence = 'over (partition by ' ~ keys ~ ", __dbt_side = 'end' order by " ~ sequence | join(', ') -%}
+{%- set beside = in_sequence ~ ", __dbt_side <> 'row')" if batch.has_own_time else in_order -%}
+{%- set same_place = [] -%}
+{%- for name in sequence + ([] if batch.has_own_time else ['__dbt_at']) -%}
+    {%- do same_place.append('lag(' ~ name ~ ') ' ~ beside ~ ' <=> ' ~ name) -%}
+{%- endfor -%}
+        {%- if batch.has_own_time %}
+        if(__dbt_side <> 'end', max(if(__dbt_side <> 'end', __dbt_at, null)) {{ in_sequence }}
+            rows between unbounded preceding and 1 preceding
+        ), null) > __dbt_at as __dbt_goes_back,
+        {%- endif %}
+        {%- if sequence and table is not none %}
+        lag(struct(__dbt_at, __dbt_is_delete, __dbt_values)) {{ beside }} as __dbt_there,
+        {%- endif %}
+        __dbt_side = 'new' and coalesce(
+            lag(__dbt_side) {{ beside }} = 'row' and {{ same_place | join(' and ') }}, false
+        ) as __dbt_is_there
 {%- endmacro %}
 
 {#
@@ -127,7 +153,7 @@ placed as (
 {%- set id = dbt_delta._quoted(settings.id) -%}
 {%- set is_mark = 'startswith(' ~ id ~ ', ' ~ dbt_delta._literal(dbt_delta._deletion_mark()) ~ ')' -%}
 {%- set conditions, values = conditions + dbt_delta._bounds(batch, 'history'), [] -%}
-{%- for column in batch.columns if settings.fills_deletions -%}
+{%- for column in batch.columns if batch.sequence -%}
     {%- do values.append(
         (dbt_delta._quoted(column.name) if dbt_delta._column(table.columns, column.name)
             else 'cast(null as ' ~ column.type ~ ')') ~ ' as ' ~ dbt_delta._quoted(column.name)

@@ -3,26 +3,31 @@
     deletions. cdc_sequence_by orders them.
 #}
 {% macro _feed_strategy(source_columns, table, settings) -%}
-    {%- set sequence, types = [], [] -%}
+    {%- set sequence, given, types = [], [], [] -%}
     {%- for name in settings.sequence -%}
         {%- set column = dbt_delta._column(source_columns, name) -%}
         {%- if column is none -%}
             {%- do dbt_delta._refuse_missing('cdc_sequence_by', name, source_columns, 'the source') -%}
         {%- endif -%}
         {%- set stored = dbt_delta._column(table.columns, column.name) if table else none -%}
-        {%- do sequence.append(dbt_delta._quoted(column.name)) -%}
-        {%- do types.append('timestamp' if stored is not none and stored.type == 'timestamp' else column.type) -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set is_other = stored is not none and not dbt_delta._fits(column.type, stored.type) -%}
+        {%- do sequence.append(name) -%}
+        {%- do given.append(dbt_delta._as_stored(name, column.type, stored.type) if is_other else name) -%}
+        {%- do types.append(
+            stored.type if is_other or (stored is not none and stored.type == 'timestamp') else column.type
+        ) -%}
     {%- endfor -%}
     {%- set time = dbt_delta._column_or_expression(source_columns, settings.valid_from or settings.sequence[0]) -%}
     {{- return({
-        'updated': time, 'row_changed': none, 'scd_id': none, 'sequence': sequence, 'sequence_types': types,
-        'has_own_time': time.text != sequence[0],
+        'updated': time, 'row_changed': none, 'scd_id': none, 'sequence': sequence, 'sequence_given': given,
+        'sequence_types': types, 'has_own_time': time.text != sequence[0],
     }) -}}
 {%- endmacro %}
 
-{% macro _sequence_columns(batch) -%}
+{% macro _sequence_columns(batch, part='sequence') -%}
     {%- set columns = [] -%}
-    {%- for name in batch.sequence -%}{%- do columns.append(name ~ ' as __dbt_sequence_' ~ loop.index) -%}{%- endfor -%}
+    {%- for text in batch[part] -%}{%- do columns.append(text ~ ' as __dbt_sequence_' ~ loop.index) -%}{%- endfor -%}
     {{- return(columns) -}}
 {%- endmacro %}
 
@@ -37,29 +42,28 @@
 {# The changes without duplicates; for the latest state only the last change of each key. #}
 {% macro get_feed_stage_sql(batch, settings) -%}
 {%- set keys, sequence = dbt_delta._key_names(batch['keys']) | join(', '), dbt_delta._sequence_names(batch) -%}
-{%- set place = 'partition by ' ~ keys ~ ', ' ~ sequence | join(', ') -%}
 {%- set compared = [] -%}
 {%- for column in batch.source_columns -%}
-    {%- set name = dbt_delta._quoted(column.name) -%}
-    {#- A hash of several values ignores NULLs. -#}
-    {%- do compared.extend([dbt_delta._comparable(name, column.type), name ~ ' is null']) -%}
+    {%- do compared.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
 {%- endfor -%}
-select *
+{%- set copies = 'over (partition by ' ~ keys ~ ', ' ~ sequence | join(', ') ~ ' order by __dbt_content)' -%}
+select * except (__dbt_content)
 from (
     select
         *,
         {%- if settings.scd_type == 1 %}
         dense_rank() over (partition by {{ keys }} order by {{ sequence | join(' desc, ') }} desc) as __dbt_rank,
         {%- endif %}
-        row_number() over ({{ place }} order by __dbt_hash) as __dbt_copy,
-        min(__dbt_hash) over ({{ place }}) < max(__dbt_hash) over ({{ place }}) as __dbt_conflicts
+        row_number() {{ copies }} as __dbt_copy,
+        rank() {{ copies }} > 1 as __dbt_conflicts
     from (
         select
             {{ dbt_delta._staged_values(batch) }},
-            {{ (dbt_delta._key_columns(batch['keys']) + dbt_delta._sequence_columns(batch)) | join(', ') }},
+            {{ (dbt_delta._key_columns(batch['keys'], 'given')
+                + dbt_delta._sequence_columns(batch, 'sequence_given')) | join(', ') }},
             {{ batch.updated.text }} as __dbt_own_time,
             {{ '(' ~ settings.delete_when ~ ') is true' if settings.delete_when else 'false' }} as __dbt_is_delete,
-            xxhash64({{ compared | join(', ') }}) as __dbt_hash,
+            struct({{ compared | join(', ') }}) as __dbt_content,
             true as __dbt_is_present, false as __dbt_is_known
         from (
 {{ batch.sql }}
@@ -93,4 +97,53 @@ select
     {{ dbt_delta._as_time(at, batch.time, batch.updated_type) }} as __dbt_updated,
     __dbt_values
 from {{ batch.from }} as staged
+{%- endmacro %}
+
+{#
+    Whether the table has another change where a change of the feed belongs: one of the two is a deletion, or they
+    differ in a column or field. What the table has as NULL may not have been there when the change came.
+#}
+{% macro _is_other_change(table, batch, stored, is_stored_delete) -%}
+    {%- set differs = [] -%}
+    {%- for column in batch.columns if column.source is not none
+        and dbt_delta._column(table.columns, column.name) is not none
+        and dbt_delta._quoted(column.name) not in batch.sequence -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set type = column.source_type if dbt_delta._type_kind(column.type) == 'atomic' else column.type -%}
+        {%- do differs.append(dbt_delta._contradicts(
+            stored ~ '.' ~ name, dbt_delta._as_stored('__dbt_values.' ~ name, type, column.type), column.type
+        )) -%}
+    {%- endfor -%}
+    {{- return(
+        'if(__dbt_is_delete or ' ~ is_stored_delete ~ ', __dbt_is_delete <> ' ~ is_stored_delete ~ ', '
+        ~ (differs | join(' or ') or 'false') ~ ')'
+    ) -}}
+{%- endmacro %}
+
+{% macro _contradicts(stored, given, type) -%}
+    {%- set differs = [] -%}
+    {%- if dbt_delta._type_kind(type) == 'struct' -%}
+        {%- for field in dbt_delta._struct_fields(type) -%}
+            {%- set name = '.' ~ dbt_delta._quoted(field.name) -%}
+            {%- do differs.append(dbt_delta._contradicts(stored ~ name, given ~ name, field.type)) -%}
+        {%- endfor -%}
+    {%- else -%}
+        {%- do differs.append(
+            'not ' ~ dbt_delta._comparable(stored, type) ~ ' <=> ' ~ dbt_delta._comparable(given, type)
+        ) -%}
+    {%- endif -%}
+    {{- return('(' ~ stored ~ ' is not null and (' ~ differs | join(' or ') ~ '))') -}}
+{%- endmacro %}
+
+{# Stops a run that brings such a change. #}
+{% macro _refuse_other_change(batch, settings) -%}
+    {{- return(
+        'raise_error(' ~ dbt_delta._literal(
+            dbt_delta._named(this) ~ ' has another change than the source where cdc_sequence_by '
+            ~ settings.sequence | join(', ') ~ ' has one value, for example of the key '
+        ) ~ ' || ' ~ dbt_delta._shown_keys(batch) ~ ' || ' ~ dbt_delta._literal(
+            '. Nothing was written. Add a column to cdc_sequence_by that tells the two apart, leave columns out that are no '
+            ~ 'part of a change, such as the time of a load, or filter the change out.'
+        ) ~ ')'
+    ) -}}
 {%- endmacro %}

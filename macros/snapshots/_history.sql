@@ -60,9 +60,13 @@ where
     from (
         select
             *,
-            {{ dbt_delta._key_columns(batch['keys']) | join(', ') }},
+            {{ dbt_delta._key_columns(batch['keys'], 'given') | join(', ') }},
             {{ batch.updated.text }} as __dbt_own_time,
             {{ batch.scd_id ~ ' as __dbt_scd_id, ' if batch.scd_id }}true as __dbt_is_present
+            {%- for key in batch['keys'] | selectattr('altered') -%}
+                {{ ',\n            ' if loop.first else ' or ' }}({{ key.altered }}) is true
+                {{- ' as __dbt_is_other_key' if loop.last }}
+            {%- endfor %}
         from (
             select *, {{ snapshot_get_time() }} as __dbt_now
             from (
@@ -113,10 +117,14 @@ where
 
 {# Rows that are staged only to be refused. #}
 {% macro _row_problems(batch, settings) -%}
-    {{- return(
-        (['source_data.__dbt_own_time is null'] if settings.strategy == 'timestamp' else [])
-        + ([dbt_delta._any_null(dbt_delta._key_names(batch['keys'], 'source_data'))] if settings.null_keys == 'error' else [])
-    ) -}}
+    {%- set problems = ['source_data.__dbt_own_time is null'] if settings.strategy == 'timestamp' else [] -%}
+    {%- if settings.null_keys == 'error' -%}
+        {%- do problems.append(dbt_delta._any_null(dbt_delta._key_names(batch['keys'], 'source_data'))) -%}
+    {%- endif -%}
+    {%- if batch['keys'] | selectattr('altered') | list -%}
+        {%- do problems.append('source_data.__dbt_is_other_key') -%}
+    {%- endif -%}
+    {{- return(problems) -}}
 {%- endmacro %}
 
 {# The times of a key in the history: a row that came back may begin later than its own time. #}

@@ -3,7 +3,7 @@
     hard_deletes: new_record they stay with their last values and dbt_is_deleted.
 #}
 {% macro get_latest_state_merge_sql(table, batch, settings) -%}
-{%- set updated, ended, is_newer = [], [], dbt_delta._is_newer(batch) -%}
+{%- set updated, ended, is_newer = [], [], dbt_delta._is_newer(table, batch, settings) -%}
 {%- set written = dbt_delta._written_columns(batch, settings) -%}
 {%- for name, value in written.items() -%}
     {%- do updated.append(dbt_delta._quoted(name) ~ ' = ' ~ value) -%}
@@ -33,15 +33,22 @@ left join (select *, true as __dbt_is_there from {{ table.name }}) as history
     on {{ dbt_delta._same_state(batch) }}
 where
     (history.__dbt_is_there is null{{ ' and not source.__dbt_is_delete' if not settings.keeps_deletions }})
-    or (history.__dbt_is_there and {{ dbt_delta._is_newer(batch) }})
+    or (history.__dbt_is_there and {{ dbt_delta._is_newer(table, batch, settings) }})
 {%- endmacro %}
 
-{% macro _is_newer(batch) -%}
+{# Whether a change is newer than the row of its key; fails where the row is of another change in its place. #}
+{% macro _is_newer(table, batch, settings) -%}
     {%- set stored = [] -%}
     {%- for name in batch.sequence -%}{%- do stored.append('history.' ~ name) -%}{%- endfor -%}
+    {%- set stored = 'struct(' ~ stored | join(', ') ~ ')' -%}
+    {%- set given = 'struct(' ~ dbt_delta._sequence_names(batch, 'source') | join(', ') ~ ')' -%}
+    {%- set is_other = dbt_delta._is_other_change(
+        table, batch, 'history', '(' ~ dbt_delta._is_deletion(batch, settings, 'history') ~ ')'
+    ) -%}
     {{- return(
-        '(struct(' ~ stored | join(', ') ~ ') < struct(' ~ dbt_delta._sequence_names(batch, 'source') | join(', ')
-        ~ ') or history.' ~ batch.sequence[0] ~ ' is null)'
+        '(' ~ stored ~ ' < ' ~ given ~ ' or history.' ~ batch.sequence[0] ~ ' is null'
+        ~ ' or if(' ~ stored ~ ' = ' ~ given ~ ' and ' ~ is_other ~ ', '
+        ~ dbt_delta._refuse_other_change(batch, settings) ~ ', false))'
     ) -}}
 {%- endmacro %}
 

@@ -31,10 +31,10 @@
     )) -}}
 {%- endmacro %}
 
-{# Keys as separate columns, read from an alias. #}
-{% macro _key_columns(keys) -%}
+{# Keys as separate columns: `text` in the table, `given` in the source. #}
+{% macro _key_columns(keys, part='text') -%}
     {%- set columns = [] -%}
-    {%- for key in keys -%}{%- do columns.append(key.text ~ ' as __dbt_key_' ~ loop.index) -%}{%- endfor -%}
+    {%- for key in keys -%}{%- do columns.append(key[part] ~ ' as __dbt_key_' ~ loop.index) -%}{%- endfor -%}
     {{- return(columns) -}}
 {%- endmacro %}
 
@@ -82,30 +82,40 @@
 
 {#
     The source's values for the table's columns, as one column. For a key that is gone they come from the open row, if
-    the table has that column.
+    the table has that column. Values that the table may alter are beside it, as they were given.
 #}
 {% macro _staged_values(batch, last=[]) -%}
-    {%- set values = [] -%}
+    {%- set values, given = [], [] -%}
     {%- for column in batch.columns -%}
-        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set name, was = dbt_delta._quoted(column.name), dbt_delta._column(last, column.name) -%}
         {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.source_type in (none, 'void')
             else dbt_delta._value(column, 'source_data') -%}
-        {%- if dbt_delta._column(last, column.name) is not none -%}
-            {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', snapshotted_data.' ~ name ~ ')' -%}
+        {%- if was is not none -%}
+            {%- set old = dbt_delta._conformed('snapshotted_data.' ~ name, was.type, column.type) -%}
+            {%- set value = 'if(source_data.__dbt_is_present, ' ~ value ~ ', ' ~ old ~ ')' -%}
         {%- endif -%}
         {%- do values.append(value ~ ' as ' ~ name) -%}
     {%- endfor -%}
-    {{- return('struct(' ~ values | join(', ') ~ ') as __dbt_values') -}}
+    {%- for column in dbt_delta._lossy_columns(batch) -%}
+        {%- set name = dbt_delta._quoted(column.source) -%}
+        {%- do given.append('source_data.' ~ name ~ ' as ' ~ name) -%}
+    {%- endfor -%}
+    {{- return(
+        'struct(' ~ values | join(', ') ~ ') as __dbt_values'
+        ~ (', struct(' ~ given | join(', ') ~ ') as __dbt_given' if given else '')
+    ) -}}
+{%- endmacro %}
+
+{# Columns whose values the table may store as others. #}
+{% macro _lossy_columns(batch) -%}
+    {{- return(dbt_delta._value_losses({'columns': batch.columns | selectattr('source') | list}, [])) -}}
 {%- endmacro %}
 
 {# The staged rows in the form of an incremental batch; see _check_values. #}
 {% macro _staged_batch(batch) -%}
-    {%- set columns = [] -%}
-    {%- for column in batch.columns if column.source -%}
-        {%- do columns.append(dict(column, source=column.name)) -%}
-    {%- endfor -%}
     {{- return({
-        'from': '(select __dbt_values.* from ' ~ batch.from ~ ')', 'staging': batch.staging, 'columns': columns,
+        'from': '(select __dbt_given.* from ' ~ batch.from ~ ')', 'staging': batch.staging,
+        'columns': dbt_delta._lossy_columns(batch),
     }) -}}
 {%- endmacro %}
 

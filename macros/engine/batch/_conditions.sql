@@ -14,6 +14,13 @@
     {{- return('select' in dbt_delta._tokens(predicates | join(' '))) -}}
 {%- endmacro %}
 
+{# Whether a write replaces rows by a condition that Delta cannot take, so that rows to keep are written anew. #}
+{% macro _replaces_by_subquery(settings) -%}
+    {{- return(
+        settings.strategy in ('replace_where', 'microbatch') and dbt_delta._has_subquery(settings.predicates)
+    ) -}}
+{%- endmacro %}
+
 {#
     Refuses BETWEEN on a partition column in a replace_where: Delta fails on it with an internal error (Invalid call
     to nullable on unresolved object).

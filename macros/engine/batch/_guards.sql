@@ -29,6 +29,10 @@
         {{- return(guards) -}}
     {%- endif -%}
     {%- set keys = settings.unique_key if dbt_delta._checks_batch(settings) else [] -%}
+    {#- Without a NULL among them the write may lack the marker that NULLs need. -#}
+    {%- set never_null = settings.null_keys == 'error' or (
+        batch.null_rows == 0 and dbt_delta._marker(table, dict(batch, null_rows=1), settings) == 'nulls'
+    ) -%}
     {%- for key in keys -%}
         {%- set name = dbt_delta._quoted(key) -%}
         {%- set conditions = guards.setdefault(key | lower, []) -%}
@@ -39,7 +43,7 @@
             {%- endfor -%}
             {%- do conditions.append('count(*) over (partition by ' ~ stored | join(', ') ~ ') = 1') -%}
         {%- endif -%}
-        {%- if settings.null_keys == 'error' -%}{%- do conditions.append(name ~ ' is not null') -%}{%- endif -%}
+        {%- if never_null -%}{%- do conditions.append(name ~ ' is not null') -%}{%- endif -%}
         {%- for bound in batch.bounds if bound.name | lower == key | lower -%}
             {%- do conditions.append(dbt_delta._bound(bound, name)) -%}
         {%- endfor -%}

@@ -4,12 +4,15 @@
     {{- return(dbt_delta._quoted(key) if is_column else dbt_delta._quoted_path(key)) -}}
 {%- endmacro %}
 
-{# The same key in a row of the batch, as the table stores it. #}
-{% macro _key_of_batch(table, batch, key, alias) -%}
-    {%- set column = dbt_delta._column(batch.columns, key) -%}
-    {{- return(
-        alias ~ '.' ~ dbt_delta._key(table, key) if column is none else dbt_delta._stored(column, alias)
-    ) -}}
+{# A key in a row of the batch, as the table stores it. The key is a column or the path of a field. #}
+{% macro _key_of_batch(table, batch, key, alias=none) -%}
+    {%- set column, steps = dbt_delta._column(batch.columns, key), key.split('.') -%}
+    {%- if column is not none -%}{{- return(dbt_delta._stored(column, alias)) -}}{%- endif -%}
+    {%- set outer = dbt_delta._column(batch.columns, steps[0]) -%}
+    {%- if outer is none or outer.source_type == outer.type -%}
+        {{- return((alias ~ '.' if alias else '') ~ dbt_delta._key(table, key)) -}}
+    {%- endif -%}
+    {{- return('(' ~ dbt_delta._read(outer, alias) ~ ').' ~ dbt_delta._quoted_path(steps[1:])) -}}
 {%- endmacro %}
 
 {#

@@ -103,6 +103,18 @@
     {%- elif (settings.duplicate_keys or settings.null_keys == 'error') and not settings.unique_key -%}
         {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key, which is not set.') -%}
     {%- endif -%}
+    {%- set format = dbt_delta._format() -%}
+    {%- if format != 'delta' and (settings.duplicate_keys or settings.null_keys == 'error') -%}
+        {%- do dbt_delta._refuse(
+            'duplicate_keys and null_keys need file_format delta; it is ' ~ format ~ ', whose batches nobody looks at.'
+        ) -%}
+    {%- elif format != 'delta' and settings.unique_key and not config.get('incremental_strategy') -%}
+        {%- do dbt_delta._refuse(
+            'unique_key ' ~ settings.unique_key | join(', ') ~ ' says nothing with file_format ' ~ format
+            ~ ' and no incremental_strategy: dbt-spark appends then, and a key comes again with each run. Use file_format '
+            ~ 'delta, or set incremental_strategy: append if that is meant.'
+        ) -%}
+    {%- endif -%}
     {%- set keys = settings.unique_key | map('lower') | list -%}
     {%- for column in ([] if settings.prune is string else settings.prune) if column | lower not in keys -%}
         {%- do dbt_delta._refuse(

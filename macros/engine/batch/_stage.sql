@@ -10,6 +10,8 @@
 {% macro _is_staged(table, sql, settings) -%}
     {#- The result of a Python model is already a table. -#}
     {%- if model.language == 'python' -%}{{- return(false) -}}{%- endif -%}
+    {#- Delta does not look whether the rows of this write belong where it replaces others. -#}
+    {%- if dbt_delta._replaces_by_subquery(settings) -%}{{- return(true) -}}{%- endif -%}
     {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}
     {{- return(
         dbt_delta._reads_batch_twice(table, settings) and dbt_delta._is_expensive(sql, model.depends_on.nodes)

@@ -39,8 +39,7 @@
             bounds=dbt_delta._found_bounds(bounded, found, batch.source_columns),
         ) -%}
     {%- endif -%}
-    {%- set by_subquery = settings.strategy in ('replace_where', 'microbatch')
-        and dbt_delta._has_subquery(settings.predicates) -%}
+    {%- set by_subquery = dbt_delta._replaces_by_subquery(settings) -%}
     {%- if by_subquery -%}
         {%- do dbt_delta._check_defaults(table, batch) -%}
     {%- endif -%}

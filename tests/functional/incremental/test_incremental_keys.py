@@ -85,6 +85,13 @@ FOUND_BY_KEY = {
         ),
         unique_key=["id", "t", "n", "d", "c", "b", "x", "f", "k"],
     ),
+    # 0.1 as float is another number than as double.
+    "of_a_field": model(
+        "select named_struct('k', 0.1f) as s, 1 as v",
+        "select named_struct('k', 0.1d) as s, 2 as v",
+        incremental_strategy="insert_overwrite",
+        liquid_clustered_by="s.k",
+    ),
 }
 
 
@@ -102,7 +109,8 @@ def test_merge_finds_rows_by_any_key(built: Built) -> None:
     assert tables(built.project, expected) == expected
     found = [(row["id"], row["v"]) for row in built.project.rows("of_types")]
     assert found == [("", 40), ("b\\s", 20), ("it's", 10), ("é", 30)]
-    names = [*expected, "of_types"]
+    assert [row["v"] for row in built.project.rows("of_a_field")] == [2]
+    names = [*expected, "of_types", "of_a_field"]
     assert versions(built.project, names) == dict.fromkeys(names, 1)
 
 
@@ -186,6 +194,11 @@ NO_SENSE: dict[str, tuple[dict[str, object], str]] = {
     "no_order": ({"unique_key": "id", "duplicate_keys": "latest"}, "needs duplicate_keys_order_by"),
     "no_key": ({"duplicate_keys": "error"}, "need unique_key"),
     "no_null_key": ({"null_keys": "error"}, "need unique_key"),
+    "appended": ({"unique_key": "id", "file_format": "parquet"}, "a key comes again with each run"),
+    "unlooked": (
+        {"unique_key": "id", "file_format": "parquet", "null_keys": "error"},
+        "duplicate_keys and null_keys need file_format delta; it is parquet",
+    ),
     "unknown": (
         {"unique_key": "id", "duplicate_keys": "first"},
         "'first'. It is one of error, latest",

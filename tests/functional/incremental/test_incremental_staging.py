@@ -137,6 +137,7 @@ RACED_LATE = {
     "raced_delete": "9, 'q', 2",
     "raced_append": "9, 'q', 2",
     "raced_null": "null, 'q', 2",
+    "raced_unmarked": "null, 'q', 2",
     "raced_value": "10, 'q', 2.5",
 }
 RACED_KEY = {"unique_key": "id", "merge_prune": "off"}
@@ -164,6 +165,9 @@ RACED = {
     "raced_null": _raced(
         "raced_null", "id, v, int(d) as d", incremental_strategy="append", unique_key="id",
         null_keys="error",
+    ),
+    "raced_unmarked": _raced(
+        "raced_unmarked", "id, v, int(d) as d", incremental_strategy="delete+insert", **RACED_KEY
     ),
     "raced_value": _raced("raced_value", "id, v, d", **RACED_KEY),
 }  # fmt: skip

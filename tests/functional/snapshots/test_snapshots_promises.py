@@ -75,6 +75,17 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
         (f"1, {day(1)}, null, 'x'", f"1, {day(1)}, 'x', null"),
         "different changes at one sequence: 1",
     ),
+    *(
+        (f"{FEED}, cdc_sequence_by='at'", rows, "different changes of one sequence: 1")
+        # Of which a hash says the same, as it leaves out what is NULL.
+        for rows in (
+            (f"1, array('a',null), {day(1)}", f"1, array('a'), {day(1)}"),
+            tuple(
+                f"1, struct({fields}), {day(1)}"
+                for fields in ("'x',string(null)", "string(null),'x'")
+            ),
+        )
+    ),
     (
         "strategy='timestamp', unique_key='id', updated_at='name', hard_deletes='invalidate'",
         (ONE,),
@@ -83,6 +94,12 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
 ]
 
 # --- what stands in its place ------------------------------------------------------------------
+
+
+def _ats(*texts: str) -> list[str]:
+    """Sources of one row that differ in one value."""
+    return [values(f"1, 'a', {text}") for text in texts]
+
 
 _PLACE: dict[str, tuple[str, list[str]]] = {
     "is_view": ("is a view, not a Delta table", []),
@@ -95,6 +112,21 @@ _PLACE: dict[str, tuple[str, list[str]]] = {
         "Column at is decimal(2,1) in the model and int in `{schema}`.`is_rounded`. The value of 1 "
         'rows of the batch would change, for example {"at":1.5}. Nothing was written',
         [values("1, 'a', 1"), values("1, 'b', 1.5")],
+    ),
+    # Where the value that would be stored is the one that is there.
+    "is_rounded_back": ("decimal(2,1) and another value as int", _ats("1", "1.4")),
+    "is_too_great": ("bigint and another value as int", _ats("cast(null as int)", "3000000000")),
+    "is_cut": (
+        "timestamp and another value as date",
+        _ats(f"date({day(1)})", f"{day(1)} + interval 1 hour"),
+    ),
+    "is_rounded_within": (
+        'another value as struct<x:int>, the type in the table, for example {"at":{"x":1.5}}',
+        _ats("named_struct('x', 1)", "named_struct('x', 1.5)"),
+    ),
+    "is_other_key": (
+        "decimal(3,2) and another value as decimal(2,1)",
+        [values("1.1, 'a', 1"), values("1.14, 'a', 1")],
     ),
     "is_reserved": (
         "The source has a column 'dbt_valid_to', which the snapshot adds itself",
@@ -146,6 +178,28 @@ MEANWHILE = {
         ),
     )
 }
+
+# --- another change in the place of one that the table has --------------------------------------
+
+_DELETED = f"{FEED}, cdc_sequence_by='at', cdc_delete_when=\"name = 'D'\""
+OTHER = {
+    name: _story(config, (ONE,), (f"2, 'b', {day(2)}", other))
+    for name, config, other in (
+        ("other_value", f"{FEED}, cdc_sequence_by='at'", f"1, 'b', {day(1)}"),
+        ("other_latest", f"{FEED}, cdc_sequence_by='at', cdc_scd_type=1", f"1, 'b', {day(1)}"),
+        ("other_deletion", _DELETED, f"1, 'D', {day(1)}"),
+        ("other_kept", f"{_DELETED}, hard_deletes='new_record'", f"1, 'D', {day(1)}"),
+        ("other_time", f"{FEED}, cdc_sequence_by='name', cdc_valid_from='at'", f"1, 'a', {day(2)}"),
+    )
+}
+# It was there before a column was.
+OTHER["same_with_more"] = Story(
+    f"{FEED}, cdc_sequence_by='at'",
+    [
+        values(ONE),
+        *[values(f"{ONE}, 'x'", f"1, 'b', {day(2)}, 'y'", columns="id, name, at, more")] * 2,
+    ],
+)
 
 # --- promises ----------------------------------------------------------------------------------
 
@@ -231,7 +285,7 @@ def told(new_shared_project: Callable[[str], Project]) -> Told:
                 "select * except (dbt_is_deleted), false as dbt_is_deleted from {schema}.databricks"
             )
 
-    stories |= {**TWICE, **PLACE, **OPEN, **MEANWHILE, **PROMISED, **PARTED, **OTHERS}
+    stories |= {**TWICE, **PLACE, **OPEN, **MEANWHILE, **PROMISED, **PARTED, **OTHERS, **OTHER}
     return Told(project, stories, between)
 
 
@@ -249,7 +303,12 @@ def test_nothing_is_left_beside(told: Told) -> None:
     staged = {name for name in found if "__dbt_" in name}
     assert found - staged == set(told.stories) - set(refused)
     # Only a MERGE that fails leaves what was staged to the next run.
-    assert {name.partition("__dbt_")[0] for name in staged} <= {*MEANWHILE, *PARTED, "promised"}
+    assert {name.partition("__dbt_")[0] for name in staged} <= {
+        *MEANWHILE,
+        *PARTED,
+        *OTHER,
+        "promised",
+    }
 
 
 @pytest.mark.parametrize("name", TWICE)
@@ -294,6 +353,24 @@ def test_another_dbt_valid_to_current(told: Told, name: str) -> None:
     opened = told.project.rows(name)[0]["dbt_valid_to"]
     assert (opened is None) == name.endswith("removed")
     assert tables.version(told.project, name) == version + 1
+
+
+def test_another_change_in_one_place(told: Told) -> None:
+    """Whether two changes of one place come in one batch or in two, they are refused."""
+    for name, story in OTHER.items():
+        if name != "same_with_more":
+            column = "name" if name == "other_time" else "at"
+            said = _refused(told, name)
+            assert (
+                f"`{name}` has another change than the source where cdc_sequence_by {column}"
+                in said
+            )
+            assert 'has one value, for example of the key {"id":1}. Nothing was written.' in said
+            assert story.runs[0].status == "success"
+    assert told["same_with_more"].versions[1] == told["same_with_more"].versions[2]
+    assert told.history("same_with_more", "id, name, more, dbt_valid_from, dbt_valid_to") == [
+        (1, "a", None, 1, 2), (1, "b", "y", 2, None),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PARTED)

@@ -140,6 +140,17 @@ def _stories() -> dict[str, Story]:
         values("1, 'a', 1L, null", "2, 'b', 2L, 'red'", columns="id, name, size, colour"),
         values("1, 'a'", "2, 'z'", columns="id, name"),
     ]
+    grown = "strategy='check', unique_key='id', check_cols=['box'], hard_deletes='new_record'"
+    boxes = [f"{id}, named_struct('a', 1)" for id in (1, 2, 3)]
+    red, blue = (f"1, named_struct('a', 1, 'b', '{colour}')" for colour in ("red", "blue"))
+    none = "2, named_struct('a', 1, 'b', cast(null as string))"
+    tell("grown", grown, tuple(boxes), (red, none), (blue, none), columns="id, box")
+    # 0.1 as float is another number than as double.
+    tell(
+        *("floating", f"{CHECKED}, hard_deletes='invalidate'"),
+        ("0.1f, 'a'", "2f, 'b'"), ("0.1d, 'a'", "2d, 'b'"), ("0.1d, 'c'",),
+        columns="id, name",
+    )  # fmt: skip
     tell(
         *("keyed", "strategy='check', unique_key=[\"id || '-'\", 'name'], check_cols=['size']"),
         ("1, 'a', 1", "1, 'b', 1"),
@@ -308,6 +319,26 @@ def test_new_dropped_and_retyped_columns(told: Told) -> None:
         (2, "b", 2, "red"), (2, "z", None, None),
     ]  # fmt: skip
     assert len(told.project.rows("reshaped")) == 4
+
+
+def test_a_field_that_comes_counts_at_once(told: Told) -> None:
+    assert told.history(
+        "grown", "id, box.a, box.b, dbt_valid_from, dbt_valid_to, dbt_is_deleted"
+    ) == [
+        (1, 1, None, "run", "run", "False"),
+        (1, 1, "red", "run", "run", "False"),
+        (1, 1, "blue", "run", None, "False"),
+        (2, 1, None, "run", None, "False"),
+        (3, 1, None, "run", "run", "False"),
+        (3, 1, None, "run", None, "True"),
+    ]
+
+
+def test_a_key_is_found_as_the_table_stores_it(told: Told) -> None:
+    assert told["floating"].versions == [0, 0, 1]
+    assert told.history("floating", "string(id), name, dbt_valid_to") == [
+        ("0.1", "a", "run"), ("0.1", "c", None), ("2.0", "b", "run"),
+    ]  # fmt: skip
 
 
 def test_a_key_of_an_expression_and_a_column(told: Told) -> None:

@@ -63,6 +63,14 @@ def test_a_table_of_utc_goes_on_in_other_zones(project: Project) -> None:
                 *[_select(FIRST, kind="timestamp_ntz")] * 2,
             ],
         ),
+        # Times without zone, which are UTC's, and then instants.
+        "typed": (
+            TIMED,
+            [
+                _select(FIRST, FIRST, kind="timestamp_ntz"),
+                *[_select(f"{later} 12:00:00", FIRST)] * 2,
+            ],
+        ),
         "own": (
             "unique_key='<18', strategy='own', updated_at='at'",
             [_select(FIRST), _select(SECOND), _select(SECOND)],
@@ -97,6 +105,7 @@ def test_a_table_of_utc_goes_on_in_other_zones(project: Project) -> None:
     ids = "(select md5(concat('{}|', cast(dbt_valid_from as string))) = dbt_scd_id)"
     assert spans("fed", ids.format(1)) == [("True",)] * 5
     assert spans("own", ids.format(0)) == [("True",)] * 2
+    assert [row[0] for row in spans("typed", "`<18`")] == ["0", "0", "1"]
     assert spans("days")[0] == (f"{day} 00:00:00", "None")
     assert [row[0] for row in spans("days")[1:]] == [f"{day} 00:00:00", f"{later} 00:00:00"]
     # Open rows are those of UTC's year 9999, a run's time is that of UTC.

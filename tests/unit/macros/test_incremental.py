@@ -200,6 +200,26 @@ def test_what_was_looked_at_is_asked_again_of_a_batch_that_was_not_staged(macros
     )
 
 
+def test_null_keys_that_come_late_fail_where_the_write_is_not_made_for_them(macros) -> None:
+    package = load(macros, incremental_strategy="delete+insert", unique_key="id")
+    settings = package._incremental_settings()
+    for null_rows, vectors, asks in ((0, True, True), (1, True, False), (0, False, False)):
+        table = {**TARGET, "properties": {"delta.enableDeletionVectors": str(vectors).lower()}}
+        sql = package.get_unchanged_batch_sql(table, batch(null_rows=null_rows), settings)
+        assert ("`id` is not null" in sql) == asks, (null_rows, vectors)
+
+
+def test_a_batch_that_replaces_by_a_subquery_is_staged(macros) -> None:
+    """Nothing looks at the rows while they are written."""
+    for predicate, expected in (("id in (select 1)", True), ("id = 1", False)):
+        package = load(
+            macros, incremental_strategy="replace_where", incremental_predicates=[predicate],
+            stage="view",
+        )  # fmt: skip
+        found = package._is_staged(TARGET, "select 1 as id", package._incremental_settings())
+        assert found == expected
+
+
 def test_keys_that_were_not_looked_at_are_not_asked_for_again(macros) -> None:
     table = {**TARGET, "partitions": ["v"]}
     found = {}

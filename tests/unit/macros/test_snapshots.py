@@ -11,9 +11,9 @@ SETTINGS: dict[str, Any] = {
     "strategy": "check", "hard_deletes": "ignore", "current": None, "late": "ignore",
     "from": "dbt_valid_from", "to": "dbt_valid_to", "id": "dbt_scd_id",
     "updated": "dbt_updated_at", "deleted": "dbt_is_deleted", "scd_type": 2, "check_cols": "all",
-    "marks_deletions": True, "fills_deletions": False,
+    "marks_deletions": True, "fills_deletions": False, "sequence": [],
 }  # fmt: skip
-KEY = {"text": "`id`", "name": "id", "label": "id", "type": "int"}
+KEY = {"text": "`id`", "name": "id", "label": "id", "type": "int", "given": "`id`", "altered": ""}
 TABLE = {"name": "`s`.`t`"}
 MACROS: dict[str, Any] = {
     "snapshot_hash_arguments": lambda parts: f"md5({' | '.join(parts)})",
@@ -26,7 +26,7 @@ def batch(**entries: Any) -> dict[str, Any]:
         "keys": [KEY], "bounds": [],
         "columns": [{"name": "id"}, {"name": "name"}],
         "time": "timestamp", "updated_type": "timestamp", "deleted_type": None, "from": "staged",
-        "has_deletions": False, "has_ended_keys": False, "scd_id": None,
+        "has_deletions": False, "has_ended_keys": False, "scd_id": None, "sequence": [],
     }  # fmt: skip
     return {**nothing, **entries}
 
@@ -53,12 +53,24 @@ def test_a_key_is_a_column_or_an_expression(
 
 
 def test_what_differs_is_compared_as_the_table_stores_it(macros) -> None:
-    source = [{"name": "a", "type": "bigint"}, {"name": "m", "type": "map<string,int>"}]
-    source += [{"name": "fresh", "type": "int"}]
-    stored = [{"name": "A", "type": "int"}, {"name": "m", "type": "map<string,int>"}]
-    sql = macros()._any_differs(source, stored)
+    stored = [
+        {"name": "A", "type": "int"}, {"name": "m", "type": "map<string,int>"},
+        {"name": "s", "type": "struct<x:int>"},
+    ]  # fmt: skip
+    checked = [
+        {"name": name, "type": type, "source": source, "source_type": source_type}
+        for name, type, source, source_type in (
+            ("A", "int", "a", "bigint"), ("m", "map<string,int>", "m", "map<string,int>"),
+            ("s", "struct<x:int,y:int>", "s", "struct<x:int,y:int>"),
+            ("fresh", "int", "fresh", "int"),
+        )
+    ]  # fmt: skip
+    sql = macros()._any_differs(checked, stored)
     assert "snapshotted_data.`A` <=> try_cast(source_data.`a` as int)" in sql
+    # A value that the table would store as another one is a change, to be refused.
+    assert "(not (try_cast(try_cast(source_data.`a` as int) as bigint) <=> source_data.`a`)" in sql
     assert "array_sort(transform(map_entries(snapshotted_data.`m`)" in sql
+    assert "snapshotted_data.`s`.`x`, 'y', cast(null as int)) end <=> source_data.`s`" in sql
     assert "source_data.`fresh` is null" in sql
 
 
@@ -111,10 +123,11 @@ def test_histories_and_feeds_become_the_same_operations(macros) -> None:
         "sequence": [], "sequence_types": [],
     }  # fmt: skip
     feed = {"sequence": ["`at`"], "sequence_types": ["timestamp"]}
+    id = {"name": "id", "type": "int", "source": "id", "source_type": "int"}
     found = {
         inline(
             macros(**MACROS, snapshot_get_time=lambda: "now()").get_snapshot_operations_sql(
-                {**TABLE, "columns": [{"name": "id"}]}, batch(**{**more, **own}), settings
+                {**TABLE, "columns": [id]}, batch(**{**more, "columns": [id], **own}), settings
             )
         )
         .partition(") select ")[2]
@@ -168,12 +181,12 @@ def test_the_merge_of_a_feed_sees_the_history_itself(macros) -> None:
 )
 def test_one_type_per_column(macros, source: str, stored: str, refused: bool) -> None:
     package = macros(**MACROS)
-    arguments = {"name": "c", "type": source}, {"name": "c", "type": stored}
+    columns = [{"name": "c", "type": stored, "source": "c", "source_type": source}]
     if not refused:
-        package._refuse_other_type(*arguments)
+        package._refuse_other_types(columns)
         return
     with pytest.raises(CompilationError, match="a history has one type per column"):
-        package._refuse_other_type(*arguments)
+        package._refuse_other_types(columns)
 
 
 KEPT = {"delta.constraints.c": "id > 0", "my.url": "http://x", "k": "a=b, c"}
