@@ -229,6 +229,60 @@ def test_a_killed_dbt_leaves_no_job_behind(server: Server, project: Project) -> 
     wait_until(lambda: not server.jobs(), 30, "the job to be cancelled")
 
 
+def test_killed_in_a_merge_tables_keep_their_version_and_retry_finishes(
+    new_server: Callable[..., Server], project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = new_server().start()
+    monkeypatch.setenv("DBT_DELTA_PORT", str(server.port))
+    project.writes_json = True
+    project.write(
+        {
+            "models/a.sql": MERGED % 1,
+            "models/b.sql": "select count(*) as n, sum(v) as v from {{ ref('a') }}",
+        }
+    )
+    project.dbt("run", "--target", "thrift")
+    table = f"{project.schema}.a"
+    before = server.version(table)
+    project.write({"models/a.sql": MERGED % 2})
+    killed = server.pid
+
+    def kill() -> None:
+        wait_until(server.jobs, 120, "the merge's job")
+        os.kill(killed, signal.SIGKILL)
+
+    with ThreadPoolExecutor(1) as pool:
+        is_killed = pool.submit(kill)
+        lost = project.dbt("run", "--target", "thrift", vars={"slow": True}, check=False)
+        is_killed.result()
+    assert (lost.success, lost.exception) == (False, None)
+    lines = [line for line in lost.output.splitlines() if "was lost" in line]
+    assert f"The connection to the Spark server at 127.0.0.1:{server.port} was lost" in lines[0]
+    assert "not sent again" in lines[0]
+    assert "Traceback" not in lost.output
+
+    status = server.run("status")
+    assert status.code == 1
+    assert f"process {killed} is gone" in status.output
+    refused = project.dbt("run", "--target", "thrift", check=False)
+    assert not refused.success
+    assert f"No Spark server answers at 127.0.0.1:{server.port} (Connection refused)" in (
+        f"{refused.exception}\n{refused.output}"
+    )
+
+    restarted = server.run("start")
+    assert restarted.code == 0, restarted.output
+    assert f"process {killed}, the last server, is gone" in restarted.output
+    assert server.version(table) == before
+    project.dbt("retry", "--target", "thrift")
+    assert server.sql(f"select n, v from {project.schema}.b") == [(10, 90)]
+    assert server.version(table) == before + 1
+
+    stopped = server.run("stop")
+    assert (stopped.code, stopped.output) == (0, "server: stopped\n")
+    _is_gone(server)
+
+
 @pytest.mark.long
 def test_a_driver_out_of_memory_ends_with_a_line(
     new_server: Callable[..., Server], project: Project
@@ -285,60 +339,6 @@ def test_a_full_disk_leaves_the_last_version(
         server.sql(f"drop schema if exists {project.schema} cascade")
         # Lazy, as the server may not have closed yet what it could not write.
         subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-@pytest.mark.usefixtures("dbt_on_server")
-def test_killed_in_a_merge_tables_keep_their_version_and_retry_finishes(
-    server: Server, project: Project
-) -> None:
-    """The last one on the shared server, which it kills, starts again and stops."""
-    project.writes_json = True
-    project.write(
-        {
-            "models/a.sql": MERGED % 1,
-            "models/b.sql": "select count(*) as n, sum(v) as v from {{ ref('a') }}",
-        }
-    )
-    project.dbt("run", "--target", "thrift")
-    table = f"{project.schema}.a"
-    before = server.version(table)
-    project.write({"models/a.sql": MERGED % 2})
-    killed = server.pid
-
-    def kill() -> None:
-        wait_until(server.jobs, 120, "the merge's job")
-        os.kill(killed, signal.SIGKILL)
-
-    with ThreadPoolExecutor(1) as pool:
-        is_killed = pool.submit(kill)
-        lost = project.dbt("run", "--target", "thrift", vars={"slow": True}, check=False)
-        is_killed.result()
-    assert (lost.success, lost.exception) == (False, None)
-    lines = [line for line in lost.output.splitlines() if "was lost" in line]
-    assert f"The connection to the Spark server at 127.0.0.1:{server.port} was lost" in lines[0]
-    assert "not sent again" in lines[0]
-    assert "Traceback" not in lost.output
-
-    status = server.run("status")
-    assert status.code == 1
-    assert f"process {killed} is gone" in status.output
-    refused = project.dbt("run", "--target", "thrift", check=False)
-    assert not refused.success
-    assert f"No Spark server answers at 127.0.0.1:{server.port} (Connection refused)" in (
-        f"{refused.exception}\n{refused.output}"
-    )
-
-    restarted = server.run("start")
-    assert restarted.code == 0, restarted.output
-    assert f"process {killed}, the last server, is gone" in restarted.output
-    assert server.version(table) == before
-    project.dbt("retry", "--target", "thrift")
-    assert server.sql(f"select n, v from {project.schema}.b") == [(10, 90)]
-    assert server.version(table) == before + 1
-
-    stopped = server.run("stop")
-    assert (stopped.code, stopped.output) == (0, "server: stopped\n")
-    _is_gone(server)
 
 
 def _is_gone(server: Server) -> None:
