@@ -396,7 +396,7 @@ def _cdc(case: Case, table: Table, step: int) -> None:
             row.to = to
         in_sequence = [start for start, _ in sorted(places, key=lambda place: place[1])]
         if changed and in_sequence != sorted(in_sequence):
-            raise Refused("goes back")
+            raise Refused("decreases while")
         table.rows += fresh
 
 
