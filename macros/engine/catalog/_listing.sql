@@ -27,7 +27,7 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# A listing fails if a table is dropped meanwhile. Then it is repeated, with the plugin: EXECUTE IMMEDIATE lists none. #}
+{# A listing fails if a table is dropped meanwhile. With the plugin it is repeated: EXECUTE IMMEDIATE lists nothing. #}
 {% macro _extended_tables(schema) -%}
     {%- set listing = 'show table extended in ' ~ dbt_delta._quoted(schema) ~ " like '*'" -%}
     {%- for number in range(3 if adapter.dbt_delta_attempt is defined else 0) -%}
