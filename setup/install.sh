@@ -56,7 +56,7 @@ find_python() {
     fail "needs Python 3.10 to 3.13. Found: $("$python" --version 2>&1 || true). Install one of these, or name it: PYTHON=/path/to/python3.11 ./run setup"
 }
 
-# uv comes by pip into a folder of its own; where Python has no pip, by that of a throw-away venv.
+# pip installs uv into a separate folder. If Python has no pip, a temporary venv provides it.
 bootstrap_uv() {
     local python=$1 pip=("$1" -m pip)
     "${pip[@]}" --version >/dev/null 2>&1 ||
@@ -150,7 +150,7 @@ install_jars() {
     rm -rf .venv/jars .venv/spark.jsa .venv/java/archived && mv "$build/jars" .venv/jars
 }
 
-# Each part is made aside and put in place whole; what is there and right is left alone.
+# Each part is made in another folder and moved into place when complete; a correct part is not touched.
 install_project() {
     if ! is_current .venv ready; then install_environment; fi
     if ! java_is_current; then
@@ -236,7 +236,7 @@ install_beside() {
 
 make_beside() { uv venv --quiet --relocatable --python "$2" "$1" && uv_install "$1" -r "$3"; }
 
-# A scratch folder that goes whatever happens, with what was made so far.
+# A temporary folder that is always removed, with all that is in it.
 begin() {
     build=.setup
     if ! { rm -rf "$build" "$@" && mkdir -p "$build"; }; then fail "cannot write in $PWD"; fi

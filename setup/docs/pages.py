@@ -88,7 +88,7 @@ def _entry(entry: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description without what only dbt's renderer needs; `<id>` is no tag."""
+    """A description without what only dbt's renderer needs; `<id>` is not a tag."""
     text = re.sub(r"\{%\s*(end)?raw\s*%\}", "", text).rstrip()
     parts = re.split(r"(`[^`]*`|^ {4}.*$)", text, flags=re.MULTILINE)
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]

@@ -23,7 +23,7 @@ QUICK_FOLDERS = (
     "snapshots",
     "time_travel",
 )
-# What they prove is the embedded session itself, or they start it in processes of their own.
+# What they prove is the embedded session itself, or they start it in other processes.
 SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup")
 
 
@@ -59,13 +59,13 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
     read by a session of this process, on the same catalog.
     """
     before = dict(os.environ)
-    # PostgreSQL has a user of its own where we are root, who must get there, too.
+    # If we are root, PostgreSQL runs as another user, which must be able to enter, too.
     with tempfile.TemporaryDirectory(prefix="dbt_delta_") as name:
         folder = Path(name)
         folder.chmod(0o755)
         (folder / "logs").mkdir()
         os.environ.update(harness.environment(folder, harness.LONG))
-        # The same macros in every project: dbt need not read them anew.
+        # The same macros in every project: dbt need not read them again.
         enable_test_caching()
         # For each of its flags dbt searches the call stack for the adapter, a tenth of a run.
         BehaviorFlagRendered._default_source = staticmethod(lambda: "dbt.adapters.spark.impl")
@@ -137,5 +137,5 @@ def new_project(
 
 @pytest.fixture
 def project(new_project: Callable[..., harness.Project]) -> harness.Project:
-    """A fresh dbt project with a schema of its own."""
+    """A fresh dbt project with its own schema."""
     return new_project()

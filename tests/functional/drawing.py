@@ -1,6 +1,6 @@
 """Random cases of hypothesis, many at once: one run of dbt plays them all.
 
-DBT_DELTA_EXAMPLES=3000    how many; each test has numbers of its own, with --long a larger one
+DBT_DELTA_EXAMPLES=3000    how many; each test has its own numbers, with --long a larger one
 DBT_DELTA_SEED=7           which ones; "random" for others each time, as with --long; else the same
 DBT_DELTA_ONLY=12,40       of those only these
 """

@@ -1,7 +1,7 @@
 """Runs dbt on real Spark and Delta, and reads what it left on the server.
 
 All tests of a pytest process share one Spark driver, one warehouse and one metastore, in a
-temporary folder; each test has a dbt project and a schema of its own. The project uses this
+temporary folder; each test has its own dbt project and schema. The project uses this
 repository as a package, the way a consumer does, with the settings of profiles/profiles.yml.
 
     def test_something(project):
@@ -20,7 +20,7 @@ repository as a package, the way a consumer does, with the settings of profiles/
         assert "TABLE_OR_VIEW_NOT_FOUND" in failed.output   # what a person sees on the console
 
 ``project.process(...)`` starts the real ``dbt`` executable instead, with a Spark driver, a
-warehouse and a metastore of its own: for signals, console text, start-up and locks. At most one
+its own warehouse and metastore: for signals, console text, start-up and locks. At most one
 such process beside the shared driver keeps a small machine usable.
 """
 
@@ -116,7 +116,7 @@ class Invocation:
 
 
 class Project:
-    """A dbt project in a folder of its own, with a schema of its own.
+    """A dbt project with its own folder and schema.
 
     Manifest and results are files only after ``writes_json`` was set: they take a third of a parse.
     Console and log file get something only after ``logs`` was set: an ``Invocation`` has it all.
@@ -199,7 +199,7 @@ class Project:
         return dbt_subprocess(self.path, *self._command(arguments, vars), home=home, env=env)
 
     def sql(self, text: str) -> list[Any]:
-        """Rows of a statement, run beside dbt in a Spark session of its own."""
+        """Rows of a statement, run in a separate Spark session."""
         return session().sql(text.replace("{schema}", self.schema)).collect()
 
     def rows(self, name: str, order_by: str | None = None) -> list[dict[str, Any]]:
@@ -307,7 +307,7 @@ def dbt_subprocess(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # A process group of its own, so that a signal reaches dbt and its JVM and not pytest.
+            # A separate process group, so that a signal reaches dbt and its JVM and not pytest.
             start_new_session=True,
         )
     )

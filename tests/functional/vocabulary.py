@@ -29,7 +29,7 @@ def quoted(name: str) -> str:
 
 
 def some_names(source: Random, count: int, mapped: bool = False) -> list[str]:
-    """That many names, no two of which are one in capitals."""
+    """So many names; no two of them differ only by case."""
     return source.sample(all_names(mapped), count)
 
 

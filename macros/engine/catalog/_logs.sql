@@ -29,7 +29,9 @@
         {%- set readable = found.logs | map(attribute='tables') | sum(start=[]) -%}
         {%- do problems.update(dbt_delta._broken_logs(readable, kind, told.problem)) -%}
         {%- for table in readable if table.id not in problems -%}{%- do left.append(table) -%}{%- endfor -%}
-        {%- set told = dbt_delta._log_rows(dbt_delta._readable_logs(left).logs, kind) -%}
+        {%- set again = dbt_delta._readable_logs(left) -%}
+        {%- do problems.update(again.problems) -%}
+        {%- set told = dbt_delta._log_rows(again.logs, kind) -%}
         {%- for table in left if told.problem -%}{%- do problems.update({table.id: told.problem}) -%}{%- endfor -%}
     {%- endif -%}
     {{- return({'rows': told.rows, 'problems': problems}) -}}

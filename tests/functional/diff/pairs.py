@@ -79,7 +79,7 @@ class Question:
 
 
 def changes(before: State, after: State) -> tuple[Counter[Any], Counter[Any]]:
-    """Rows that went and rows that came, as the columns of the later version tell them."""
+    """Removed and added rows, with the columns of the later version."""
     former = {number: name for name, number in before.numbers.items()}
 
     def rows(state: State, names: Mapping[str, str | None]) -> Counter[Any]:

@@ -114,8 +114,8 @@ def test_refusals(masked: Project) -> None:
     assert set(failed) == {"twice", "held_to", "checked", "cast", "bad", "history"}
     assert '{"mail":"***"} (2 rows)' in failed["twice"]
     assert 'for example by {"mail":"***","n":"***"}' in failed["held_to"]
-    assert "CHECK constraint short (length(mail) < 3) violated. What it says" in failed["checked"]
-    assert "[CAST_INVALID_INPUT] What it says is not shown" in failed["cast"]
+    assert "CHECK constraint short (length(mail) < 3) violated. The rest" in failed["checked"]
+    assert "[CAST_INVALID_INPUT] The rest is not shown" in failed["cast"]
     assert "line 2, column mail: '***' is not a valid int" in failed["bad"]
     assert '{"n":"***"}' in failed["history"]
     assert SECRET not in ran.log

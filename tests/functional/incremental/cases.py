@@ -57,7 +57,7 @@ class Column:
 
 
 def find(columns: Sequence[Column], name: str) -> Column | None:
-    """The column of that name in whatever case."""
+    """The column with that name, in any case."""
     return next((column for column in columns if column.key == name.lower()), None)
 
 
@@ -379,7 +379,7 @@ class _Drawn:
         return self.one([name, name, *(n for n in others if n.lower() == name.lower())])
 
     def value(self, name: str, type: Type) -> Any:
-        """One of the few values that a column has, so that rows meet."""
+        """One of the few values of a column, so that rows match."""
         if type.name == "struct":
             if self.chance(15):
                 return None
@@ -708,7 +708,7 @@ def _cell(drawn: _Drawn, case: Case, column: Column, number: int) -> Any:
             return time.date()
         return str(time) if column.type.name == "string" else time
     value = drawn.value(column.key, column.type)
-    # Refused, so that it must be rare; a microbatch model would go on with the next days.
+    # It is refused, so it must be rare; a microbatch model would continue with the next days.
     partitions = {name.lower() for name in case.partition_by}
     is_bad = value == "" and column.key in partitions
     return None if is_bad and (case.strategy == "microbatch" or drawn.chance(85)) else value

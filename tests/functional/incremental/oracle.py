@@ -36,7 +36,7 @@ WIDENING = {
 class Refused(Exception):
     """The run must fail, and its message must hold each text, of a tuple one.
 
-    ``after`` is what the table then is, where it is not what it was.
+    ``after`` is the table after the run, if it changed.
     """
 
     def __init__(self, *texts: str | tuple[str, ...], after: "Table | None" = None) -> None:
@@ -97,7 +97,7 @@ def run(case: Case, table: Table | None, step: int, window: tuple[int, int]) -> 
 
 
 def _replaces(case: Case) -> bool:
-    """Whether what is replaced can be told from what is there."""
+    """Whether the rows to replace can be found in the table."""
     if case.strategy == "replace_where":
         return bool(case.predicates)
     return case.strategy != "append"

@@ -68,7 +68,7 @@ FAILING = {
 FAILS = {
     "failing_select": "DIVIDE_BY_ZERO",
     "failing_check": "CHECK constraint low (id < 10) is violated by 1 of the rows of the batch",
-    "failing_drop": "CHECK constraint low needs it",
+    "failing_drop": "CHECK constraint low uses it",
 }
 APPENDED = {"unique_key": None, "incremental_strategy": "append"}
 # Keys that would be inserted again in each run: what is stored is not what the batch holds.
@@ -345,7 +345,7 @@ def test_a_key_of_another_type_finds_its_row(built: Built) -> None:
 
 
 def test_columns_by_which_rows_are_replaced(built: Built) -> None:
-    assert "no column 'url', by which" in messages(built.second)["clustered_by_gone"]
+    assert "no column 'url', but" in messages(built.second)["clustered_by_gone"]
     assert "is timestamp in the model and date in" in messages(built.second)["of_another_time"]
     assert version(built.project, "of_another_time") == 0
 
@@ -380,7 +380,7 @@ def test_a_key_is_compared_as_it_is_stored(built: Built) -> None:
 
 @pytest.mark.session
 def test_a_column_that_another_is_generated_from_stays(built: Built) -> None:
-    assert "generated column g needs it" in messages(built.second)["generating"]
+    assert "column g is computed from it" in messages(built.second)["generating"]
     assert tables(built.project, ["generating"]) == {"generating": [(1, 1, 2)]}
     assert version(built.project, "generating") == 1
 
@@ -414,7 +414,7 @@ def test_a_table_with_defaults_is_not_rebuilt(built: Built) -> None:
 
 
 def test_a_partition_column_that_is_gone_is_refused(built: Built) -> None:
-    assert "no column 'day', by which" in messages(built.second)["without_partition"]
+    assert "no column 'day', but" in messages(built.second)["without_partition"]
     assert version(built.project, "without_partition") == 0
 
 

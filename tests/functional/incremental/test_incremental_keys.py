@@ -201,15 +201,15 @@ NO_SENSE: dict[str, tuple[dict[str, object], str]] = {
     ),
     "unknown": (
         {"unique_key": "id", "duplicate_keys": "first"},
-        "'first'. It is one of error, latest",
+        "'first'. Use one of error, latest",
     ),
     "unknown_null": (
         {"unique_key": "id", "null_keys": "drop"},
-        "'drop'. It is one of match, error",
+        "'drop'. Use one of match, error",
     ),
     "unknown_stage": (
         {"unique_key": "id", "stage": "file"},
-        "'file'. It is one of auto, view, table",
+        "'file'. Use one of auto, view, table",
     ),
     "pruned_by_other": (
         {"unique_key": "id", "merge_prune": ["v"]},

@@ -635,7 +635,7 @@ def test_a_condition_that_cannot_be_read_is_named(built: Built) -> None:
         option = next(o for o in config if o not in names)
         said = messages(built.second)[name]
         assert f"{option} of {built.project.relation(name)} is {_text(config[option])}" in said
-        assert "Spark says: [" in said
+        assert "Spark refuses it: [" in said
         assert "Nothing was written" in said
 
 

@@ -206,11 +206,8 @@ BROKEN = {
 }
 
 
-@pytest.mark.session
-def test_maintain_goes_on_beside_broken_logs(
-    fleet: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the plugin, and with the macros alone."""
+@pytest.fixture(scope="module")
+def partly_broken(fleet: Project) -> Project:
     for name, (content, _) in BROKEN.items():
         fleet.write({f"models/{name}.sql": MODEL.replace("CONFIG", "")})
         _make(fleet, name, [table(some(SMALL)), *["insert into {name} select 1, 1, 'x'"] * 2])
@@ -219,19 +216,28 @@ def test_maintain_goes_on_beside_broken_logs(
             (log.parent / f".{log.name}.crc").unlink()
         log.write_bytes(content) if content else log.unlink()
     session()._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-    for is_alone in (False, True):
-        _make(fleet, "tiny", [f"insert into {{name}} {some(SMALL)}"])
-        version, rows = tables.version(fleet, "tiny"), _rows(fleet)["tiny"]
-        if is_alone:
-            ours = {name for name in DeltaAdapter._available_ if name.startswith("dbt_delta_")}
-            monkeypatch.setattr(DeltaAdapter, "_available_", DeltaAdapter._available_ - ours)
-        done = operation(fleet, "maintain", vars=VARS, check=False)
-        assert not done.success
-        told = done.printed.splitlines()
-        for name, (_, said) in BROKEN.items():
-            (line,) = (line for line in told if line.startswith(f"{fleet.schema}.{name}: "))
-            assert line.startswith(f"{fleet.schema}.{name}: {said}"), done.output
-        (failed,) = re.findall("maintain failed for (.*)[.] The", done.output)
-        assert {*failed.split(", ")} == {f"{fleet.schema}.{name}" for name in (*BROKEN, "broken")}
-        assert tables.operations(fleet, "tiny")[-1] == "OPTIMIZE"
-        assert (tables.version(fleet, "tiny"), _rows(fleet)["tiny"]) == (version + 1, rows)
+    return fleet
+
+
+@pytest.mark.session
+@pytest.mark.parametrize("has_plugin", [True, False])
+def test_maintain_goes_on_beside_broken_logs(
+    partly_broken: Project, has_plugin: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = partly_broken
+    _make(project, "tiny", [f"insert into {{name}} {some(SMALL)}"])
+    version, rows = tables.version(project, "tiny"), _rows(project)["tiny"]
+    if not has_plugin:
+        ours = {name for name in DeltaAdapter._available_ if name.startswith("dbt_delta_")}
+        monkeypatch.setattr(DeltaAdapter, "_available_", DeltaAdapter._available_ - ours)
+    done = operation(project, "maintain", vars=VARS, check=False)
+    assert not done.success, done.output
+    told = done.printed.splitlines()
+    for name, (_, said) in BROKEN.items():
+        lines = [line for line in told if line.startswith(f"{project.schema}.{name}: ")]
+        assert len(lines) == 1, done.output
+        assert lines[0].startswith(f"{project.schema}.{name}: {said}"), done.output
+    (failed,) = re.findall("maintain failed for (.*)[.] The", done.output)
+    assert {*failed.split(", ")} == {f"{project.schema}.{name}" for name in (*BROKEN, "broken")}
+    assert tables.operations(project, "tiny")[-1] == "OPTIMIZE"
+    assert (tables.version(project, "tiny"), _rows(project)["tiny"]) == (version + 1, rows)

@@ -31,7 +31,7 @@ MOMENTS = tuple(
         "2024-12-31 23:59:59.999999",
     )
 )  # fmt: skip
-# What a feed may say of the years to come; a run has no time of its own there.
+# Times of a feed in the future, where a run has no time.
 AHEAD = datetime(2050, 1, 1)
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Pacific/Auckland", "Asia/Kolkata")
 STEPS = 5
@@ -205,7 +205,7 @@ class Row:
     updated: Any
     deleted: bool | None
     open_as: Any = None  # what dbt_valid_to then holds
-    mark: bool = False  # a deletion of a feed that is remembered, and no row of its own
+    mark: bool = False  # a remembered deletion of a feed without its own row
 
     def is_deletion(self) -> bool:
         return self.mark or bool(self.deleted)
@@ -318,7 +318,7 @@ def _snapshot(case: Case, table: Table, step: int) -> None:
 
 
 def _is_news(case: Case, table: Table, step: int, row: Source, key: Key) -> bool:
-    """Whether a row is no row that the table has; its key may then come once only."""
+    """Whether the table does not have the row; then its key may come only once."""
     of_key, found = _history(table, key)
     if found is None or found.deleted or (case.strategy == "timestamp" and row["at"] is None):
         return True
@@ -398,7 +398,7 @@ def _cdc(case: Case, table: Table, step: int) -> None:
             row.to = to
         in_sequence = [start for start, _ in sorted(places, key=lambda place: place[1])]
         if changed and in_sequence != sorted(in_sequence):
-            raise Refused("goes back")
+            raise Refused("decreases while")
         table.rows += fresh
 
 
@@ -471,7 +471,7 @@ def _cdc_latest(case: Case, table: Table, step: int) -> None:
 
 # Random cases ------------------------------------------------------------------------------------
 
-# Bytes that are no UTF-8, as they are read.
+# Bytes that are not valid UTF-8, as they are read.
 NO_TEXT = "\ufffdA"
 IDS = st.sampled_from(["1", "2", "3", "1", "2", "3", "1 ", "", "a|b", NO_TEXT, None])
 

@@ -53,7 +53,7 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
     (f"{TIMED}, null_keys='error'", (f"cast(null as int), 'a', {day(1)}",), "null keys: 1"),
     (TIMED, ("1, 'a', cast(null as timestamp)",), 'keys without at: 1, the first {"id":1}'),
     (f"{CHECKED[:-5]}['nam']", (ONE,), "check_cols names 'nam', which"),
-    (f"{TIMED}, scd2_late='later'", (ONE,), "scd2_late is 'later'. It is one"),
+    (f"{TIMED}, scd2_late='later'", (ONE,), "scd2_late is 'later'. Use one"),
     (f"{CHECKED}, scd2_late='insert'", (ONE,), "needs strategy timestamp"),
     (f"{TIMED}, cdc_scd_type=1", (ONE,), "cdc_scd_type needs strategy cdc"),
     (

@@ -68,7 +68,7 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
         ({"version": "1"}, "reads version 1, and the next version is not in the log"),
         ({"times": [], "zone": "UTC"}, "reads it as of an unknown time"),
         ({"times": ["f()"], "zone": "UTC"}, "reads it as of an unknown time: f()"),
-        ({"unknown": "has a text that the server does not tell"}, "has a text that the server"),
+        ({"unknown": "has a text that the server does not show"}, "has a text that the server"),
     ],
 )
 def test_what_cannot_be_told_blocks(
