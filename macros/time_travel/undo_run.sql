@@ -35,8 +35,6 @@
         {%- do print('Dry run: nothing was changed.') -%}
         {{- return('') -}}
     {%- endif -%}
-    {%- call dbt_delta._tagging({'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
-        {%- for step in plan.steps -%}{%- do dbt_delta._take_step(step) -%}{%- endfor -%}
-    {%- endcall -%}
+    {%- do dbt_delta._take_steps(plan.steps, {'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
 {%- endmacro %}
