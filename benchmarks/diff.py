@@ -6,10 +6,12 @@
   rows or 10 % changed: `diff` with a change feed, without one, a full outer join of the versions by
   hand, and reading the files that the change wrote;
 - the same change in a small table, for the slope;
-- `undo_run` of a run that wrote that many models.
+- `undo_run` of a run that wrote that many models, with one of dbt's threads and with four; a fresh
+  driver's first undo does not count.
 
-Seconds are those of Spark: the sum over the statements of a run operation, as dbt starts and parses
-in the same time everywhere. Writes results/diff.json and .md.
+Seconds of a diff are those of Spark: the sum over the statements of a run operation, as dbt starts
+and parses in the same time everywhere. Those of an undo are the whole command's, in a warm driver.
+Writes results/diff.json and .md.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from benchmarks._driver import Driver
 from benchmarks._gauge import Reading
 from tests.functional.tables import data_files
 
+THREADS = (1, 4)
 COLUMNS = ("id", "name", "kind", "amount", "city", "code", "day")
 ROWS = """
     select
@@ -126,24 +129,29 @@ class Lab:
         project = self.driver.project("undo", files)
         project.dbt("--quiet", "run", vars={"step": 0})
         runs = []
-        for number in range(options.rounds):
-            project.dbt("--quiet", "run", vars={"step": number + 1})
-            before = data_files(project)
-            ran = project.dbt(
-                "--quiet", "run-operation", "undo_run", "--args", "{run: last}", vars={"step": 0}
-            )
-            runs.append(
-                {
-                    "round": number + 1,
+        for number in range(options.rounds + 1):
+            for threads in THREADS:
+                project.dbt("--quiet", "run", vars={"step": number + 1}, threads=threads)
+                before, started = data_files(project), Reading.now(self.driver.jvm)
+                ran = project.dbt(
+                    *("--quiet", "run-operation", "undo_run", "--args", "{run: last}"),
+                    vars={"step": 0},
+                    threads=threads,
+                )
+                taken = started.until(Reading.now(self.driver.jvm))
+                run = {
+                    "round": number,
                     "rows": options.models,
                     "work": "undo",
-                    "peer": "undo",
-                    "wall": spark_seconds(ran),
+                    "peer": f"{threads} threads",
+                    "wall": taken["wall"],
+                    "cpu": taken["cpu"],
                     "statements": len(ran.statements),
                     "files": len(data_files(project) - before),
                 }
-            )
-            print(runs[-1], flush=True)
+                print(run, flush=True)
+                if number:
+                    runs.append(run)
         return runs
 
 
@@ -176,11 +184,22 @@ def report(about: dict[str, Any]) -> str:
         ]
         lines.append(f"| {rows:,} | {work} | {' | '.join(cells)} |")
     undone = [run for run in about["runs"] if run["work"] == "undo"]
+    taken = {
+        peer: [
+            statistics.median(run[what] for run in undone if run["peer"] == peer)
+            for what in ("wall", "cpu")
+        ]
+        for peer in dict.fromkeys(run["peer"] for run in undone)
+    }
+    one = taken[f"{THREADS[0]} threads"][0]
     lines += [
         "",
-        f"`undo_run` of {undone[0]['rows']} models: "
-        f"{statistics.median(r['wall'] for r in undone):.1f} s, "
-        f"{undone[-1]['statements']} statements, {undone[-1]['files']} data files written.",
+        f"`undo_run` of {undone[0]['rows']} models, the whole command: "
+        + ", ".join(
+            f"{peer} {wall:.1f} s ({wall / one:.2f}x, {cpu:.1f} s of CPU)"
+            for peer, (wall, cpu) in taken.items()
+        )
+        + f"; {undone[-1]['statements']} statements, {undone[-1]['files']} data files written.",
     ]
     return "\n".join([*lines, ""])
 

@@ -15,7 +15,8 @@
         ~ "java_method('java.lang.System', 'getProperty', 'java.class.path') as class_path, "
         ~ "java_method('java.lang.System', 'getProperty', 'sun.java.command') as command, "
         ~ "try_reflect('java.lang.Class', 'forName', 'io.delta.package') as delta_class, "
-        ~ "java_method('org.apache.derby.iapi.services.monitor.Monitor', 'getMonitor') as derby"
+        ~ "java_method('org.apache.derby.iapi.services.monitor.Monitor', 'getMonitor') as derby, "
+        ~ "(select count(distinct part) from (select spark_partition_id() as part from range(100000))) as cores"
     ).rows[0] -%}
     {%- set jars = modules.re.findall(
         '(?:^|[/:;,])(delta-(?:core|kernel|spark|storage)[^/:;,*]*[.]jar)',
@@ -36,6 +37,7 @@
         'jars': jars,
         'delta': version,
         'derby': jvm['derby'] is not none,
+        'cores': jvm['cores'],
         'command': jvm['command'],
         'server': 'HiveThriftServer2' in jvm['command'],
         'plugin': dbt_delta._plugin(),

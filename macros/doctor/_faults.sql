@@ -116,6 +116,8 @@
         'Spark      ' ~ found.spark ~ ', ' ~ found.settings.get('spark.master'),
         'Delta      ' ~ found.delta,
         'Java       ' ~ found.java,
+        'Size       ' ~ found.cores ~ ' cores, ' ~ found.settings.get('spark.driver.memory', '1g') ~ ' of memory, '
+        ~ found.settings.get('spark.sql.shuffle.partitions', '200') ~ ' shuffle partitions',
         'Metastore  ' ~ (('embedded Derby, for one process: ' ~ folder) if found.derby else metastore),
         'ANSI       ' ~ ('on' if found.ansi == 'true' else 'off'),
         'Warehouse  ' ~ found.settings.get('spark.sql.warehouse.dir'),

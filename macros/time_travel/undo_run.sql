@@ -35,9 +35,7 @@
         {%- do print('Dry run: nothing was changed.') -%}
         {{- return(dbt_delta._refuse_broken(found.broken)) -}}
     {%- endif -%}
-    {%- call dbt_delta._tagging({'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
-        {%- for step in plan.steps -%}{%- do dbt_delta._take_step(step) -%}{%- endfor -%}
-    {%- endcall -%}
+    {%- do dbt_delta._take_steps(plan.steps, {'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
     {%- do dbt_delta._refuse_broken(found.broken) -%}
 {%- endmacro %}

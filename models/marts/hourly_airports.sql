@@ -3,6 +3,7 @@
     event_time='scheduled_hour',
     begin='2013-01-01',
     batch_size='year',
+    lookback_from='inputs',
     partition_by='scheduled_year',
 ) }}
 

@@ -47,13 +47,8 @@ class Build:
         for path in _files(landing):
             if path.stat().st_size == 0:
                 print(f"{path.relative_to(landing)}: an empty file, nothing to load", flush=True)
-        # Taken before the build: a file that lands meanwhile is not in it.
-        landed = _fingerprint(landing)
         command = [*(["--quiet"] if quiet else []), "build", *self._arguments]
-        _require(self._dbt.invoke([*command, *self._batches(landed)]))
-        # After a build of some models the others do not have all that has landed.
-        if set(self._arguments) <= {"--full-refresh"}:
-            _mark().write_text(landed)
+        _require(self._dbt.invoke(command))
 
     def show_answers(self) -> None:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
@@ -72,31 +67,10 @@ class Build:
             raise
         _require(self._dbt.invoke(maintain))
 
-    def _batches(self, landed: str) -> list[str]:
-        """The microbatches to build: dbt counts them back from today, but the data is from 2013."""
-        is_built = _mark().is_file() and _mark().read_text() == landed
-        if is_built or "--event-time-start" in self._arguments:
-            return []
-        first, last = ingest.days(SOURCE)
-        # The last local evening is the next day in UTC, and the end is exclusive.
-        end = last + dt.timedelta(days=2)
-        return ["--event-time-start", first.isoformat(), "--event-time-end", end.isoformat()]
-
-
-def _mark() -> Path:
-    """Holds the state of the landing folder that was last built without an error."""
-    return home() / "built"
-
 
 def _files(landing: Path) -> list[Path]:
     """Landed files, except those that are still written."""
     return sorted(landing.glob("*/*/[!._]*"))
-
-
-def _fingerprint(landing: Path) -> str:
-    """Changes with every file that comes, goes or is delivered again."""
-    files = [path.stat() for path in _files(landing)]
-    return f"{len(files)} {sum(f.st_size for f in files)} {max(f.st_mtime_ns for f in files)}\n"
 
 
 def _require(result: Any) -> None:

@@ -2,7 +2,8 @@
 
 Plain ``dbt`` looks for profiles.yml in the current folder or ~/.dbt only, and writes target/ and
 logs/ into the project. For the project that this environment belongs to, and for no other, the
-three are set here, so that dbt needs no flag from any folder. Variables that the user has set win.
+three are set here, so that dbt needs no flag from any folder. So are the shares of this machine's
+cores and memory, which a profile cannot ask for. Variables that the user has set win.
 
 ``dbt debug`` loads no plugins. Without ours it would test another session than the one that runs
 the models, and send a password to a server whose certificate nobody verified.
@@ -12,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from dbt_delta import size
 from dbt_delta.home import project_dir
 
 
@@ -41,6 +43,8 @@ def configure(environment_dir: Path) -> None:
     os.environ.setdefault("DBT_PROFILES_DIR", str(project))
     os.environ.setdefault("DBT_LOG_PATH", str(home / "logs"))
     os.environ.setdefault("DBT_TARGET_PATH", str(home / "target"))
+    for name, value in size.settings(size.cores(), size.memory()).items():
+        os.environ.setdefault(name, value)
 
 
 if Path(sys.argv[0]).name == "dbt":

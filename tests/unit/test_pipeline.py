@@ -102,27 +102,3 @@ def test_until_needs_a_date(capsys: pytest.CaptureFixture[str], command: str) ->
     assert ended.value.code == 2
     said = capsys.readouterr().err
     assert said == "run: --until needs a date such as 2013-01-31. Got: 'january'\n"
-
-
-@pytest.mark.usefixtures("landed")
-@pytest.mark.parametrize(
-    ("arguments", "is_built"),
-    [([], True), (["--full-refresh"], True), (["-s", "flights"], False), (["--empty"], False)],
-)
-def test_only_a_build_of_everything_is_remembered(
-    monkeypatch: pytest.MonkeyPatch, arguments: list[str], is_built: bool
-) -> None:
-    commands: list[list[str]] = []
-
-    class Runner:
-        def __init__(self, manifest: Any = None) -> None:
-            pass
-
-        def invoke(self, command: list[str]) -> SimpleNamespace:
-            commands.append(command)
-            return SimpleNamespace(success=True, exception=None, result=None)
-
-    monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
-    pipeline.Build(arguments).until(None)
-    pipeline.Build([]).until(None)
-    assert ("--event-time-start" not in commands[-1]) == is_built

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from dbt_delta import startup
+from dbt_delta import size, startup
 
 NAMES = ("DBT_DELTA_HOME", "DBT_PROFILES_DIR", "DBT_LOG_PATH", "DBT_TARGET_PATH")
+SIZE = ("DBT_DELTA_MEMORY", "DBT_DELTA_PARTITIONS")
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with an environment; the current folder is elsewhere."""
-    for name in (*NAMES, "DBT_PROJECT_DIR"):
+    for name in (*NAMES, *SIZE, "DBT_PROJECT_DIR"):
         # Set and removed, so that what the code under test sets is undone too.
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
@@ -74,11 +75,23 @@ def test_what_the_user_set_wins(project: Path, monkeypatch: pytest.MonkeyPatch) 
     }
 
 
+def test_spark_takes_what_this_machine_has_unless_the_user_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(size, "cores", lambda: 16)
+    monkeypatch.setattr(size, "memory", lambda: 64 * size.GB)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("DBT_DELTA_MEMORY", "5g")
+    configured(project, monkeypatch, "build")
+    assert [os.environ[name] for name in SIZE] == ["5g", "32"]
+
+
 def test_another_project_is_left_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = project.parent / "other"
     other.mkdir()
     (other / "dbt_project.yml").touch()
     monkeypatch.chdir(other)
     assert configured(project, monkeypatch, "build") == {}
+    assert not any(name in os.environ for name in SIZE)
     monkeypatch.chdir(project)
     assert configured(project, monkeypatch, "build", "--project-dir", str(other)) == {}

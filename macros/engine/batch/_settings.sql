@@ -81,12 +81,23 @@
             ~ settings.strategy ~ '.'
         ) -%}
     {%- endif -%}
-    {%- if settings.strategy == 'microbatch' and not config.get('event_time') -%}
+    {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._validate_microbatch() -%}{%- endif -%}
+    {%- do dbt_delta._validate_platform() -%}
+{%- endmacro %}
+
+{# Without the plugin dbt counts batches back from now, whatever lookback_from says. #}
+{% macro _validate_microbatch() -%}
+    {%- if not config.get('event_time') -%}
         {%- do dbt_delta._refuse(
             'incremental_strategy microbatch needs event_time, the column that decides which rows a batch replaces.'
         ) -%}
+    {%- elif config.get('lookback_from') == 'inputs' and adapter.dbt_delta_select is not defined
+        and not invocation_args_dict.get('event_time_end') and not dbt_delta._sample() -%}
+        {%- do dbt_delta._refuse(
+            "lookback_from: inputs needs dbt_delta's plugin, which this environment has not: dbt would count the batches "
+            ~ 'back from now. Name them by --event-time-start and --event-time-end.'
+        ) -%}
     {%- endif -%}
-    {%- do dbt_delta._validate_platform() -%}
 {%- endmacro %}
 
 {% macro _validate_keys(settings) -%}

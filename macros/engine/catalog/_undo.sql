@@ -4,8 +4,13 @@
 #}
 {% macro _undo_plan(run, tables, runs, cascade) -%}
     {%- set undone, restores, drops, reasons = dbt_delta._undone_runs(run, runs, cascade), [], [], [] -%}
+    {%- set calls = {} -%}
     {%- for table in tables -%}
-        {%- set found = dbt_delta._undo_step(table, run, runs[run], undone) -%}
+        {%- do calls.update({dbt_delta._bare(table.relation): {
+            'table': table, 'run': run, 'about': runs[run], 'undone': undone,
+        }}) -%}
+    {%- endfor -%}
+    {%- for found in dbt_delta._each(dbt_delta._undo_step, calls).values() -%}
         {%- if found.reason is not none -%}
             {%- do reasons.append(found.reason) -%}
         {%- elif found.step is not none -%}

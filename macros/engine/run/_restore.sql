@@ -8,6 +8,19 @@
     {%- do dbt_delta._print_table(['table', 'action', 'from', 'to', 'about'], lines) -%}
 {%- endmacro %}
 
+{# Takes the steps of several tables, the drops last; the commits carry `tag`. #}
+{% macro _take_steps(steps, tag) -%}
+    {%- for kind in (steps | rejectattr('version', 'none') | list, steps | selectattr('version', 'none') | list) -%}
+        {%- set calls = {} -%}
+        {%- for step in kind -%}{%- do calls.update({step.table: {'step': step, 'tag': tag}}) -%}{%- endfor -%}
+        {%- do dbt_delta._each(dbt_delta._take_tagged, calls) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _take_tagged(step, tag) -%}
+    {%- call dbt_delta._tagging(tag) -%}{%- do dbt_delta._take_step(step) -%}{%- endcall -%}
+{%- endmacro %}
+
 {# Takes a step if the table has not changed since the plan. #}
 {% macro _take_step(step) -%}
     {%- set newest = dbt_delta._commits(step.relation, 1)[0] -%}

@@ -149,6 +149,13 @@ class DeltaAdapter(StockAdapter):
             return _first_line(error), None
 
     @available
+    def dbt_delta_each(self, macro: Any, calls: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """See ``each.each``."""
+        from dbt_delta.session.each import each
+
+        return each(self, macro, calls)
+
+    @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:
         """Whether errors in this thread leave out values, from now on."""
         from dbt_delta.session import errors

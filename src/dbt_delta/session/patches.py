@@ -71,6 +71,23 @@ def _cancel_at_first_failure(stock: Any) -> Any:
     return handle_result
 
 
+def _end_with_the_data(stock: Any) -> Any:
+    """Batches are counted back from the newest event, where a microbatch model asks for it."""
+
+    def get_microbatch_builder(self: Any, model: Any) -> Any:
+        from dbt_delta.session import microbatch
+
+        builder = stock(self, model)
+        if builder.event_time_end is None:
+            manifest, now = self.parent_task.manifest, builder.default_end_time
+            builder.default_end_time = microbatch.end_of_data(
+                self.adapter, manifest, model, now, builder.is_incremental
+            )
+        return builder
+
+    return get_microbatch_builder
+
+
 SEED_FILES = Patch(
     "dbt.parser.read_files",
     "load_seed_source_file",
@@ -78,7 +95,6 @@ SEED_FILES = Patch(
     "dbt reads small seeds itself when it parses the project, in a function of a module, before "
     "it asks an adapter; of a seed that is not UTF-8 it says neither file nor line.",
 )
-# Applied when a connection opens: commands that run no node import no tasks.
 FIRST_FAILURE = Patch(
     "dbt.task.runnable",
     "GraphRunnableTask._handle_result",
@@ -87,4 +103,13 @@ FIRST_FAILURE = Patch(
     "nodes, which may be waiting for one to become ready: a long model with a child would run to "
     "its end.",
 )
-PATCHES = (SEED_FILES, FIRST_FAILURE)
+BATCHES = Patch(
+    "dbt.task.run",
+    "MicrobatchModelRunner.get_microbatch_builder",
+    _end_with_the_data,
+    "dbt counts the batches of a model back from today in a class that its tasks make themselves, "
+    "before it asks a macro.",
+)
+# Applied when a connection opens: commands that run no node import no tasks.
+OF_TASKS = (FIRST_FAILURE, BATCHES)
+PATCHES = (SEED_FILES, *OF_TASKS)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from dbt.adapters import spark
 
+from dbt_delta import size
 from dbt_delta.doctor import main
 from dbt_delta.session import lock
 from tests.functional import harness
@@ -60,6 +61,7 @@ def test_all_is_well(project: Project, home: Path) -> None:
         "Spark      4.1.4, local[*]",
         "Delta      4.4.0",
         f"Java       {java_version()}",
+        f"Size       {size.cores()} cores, 2g of memory, 4 shuffle partitions",
         f"Metastore  embedded Derby, for one process: {home}/metastore",
         "ANSI       on",
         f"Warehouse  file:{home}/warehouse",

@@ -86,6 +86,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         "hourly": model(SELECT.format("at")),
         "monthly": model(MONTHLY, partition_by="month"),
         "evolving": model(SELECT.format("at")),
+        "counted": model(SELECT.format("at")),
         "renamed": model(RENAMED),
         "outside": model(SELECT.format("at")),
         "daily": model("select id, at from {{ ref('recent') }}"),
@@ -107,7 +108,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
             "outside": microbatch(OUTSIDE),
         },
     )
-    others = ("--exclude", "hourly", "daily", "recent")
+    others = ("--exclude", "hourly", "daily", "recent", "counted")
     return Built(project, first, project.dbt("run", *others, *SECOND, check=False))
 
 
@@ -155,6 +156,35 @@ def test_lookback_replaces_as_many_batches_before(built: Built) -> None:
     project.dbt("run", "-s", "recent", "daily")
     assert _ids(project, "daily") == {"daily": [3, 4, 10, 11, 12]}
     assert versions(project, ["daily"]) == {"daily": 3}
+
+
+@pytest.mark.session
+def test_batches_are_counted_back_from_the_newest_event(built: Built) -> None:
+    """The events are of 2024; a batch does not hold its end."""
+    project = built.project
+    counted: dict[str, object] = {"lookback_from": "inputs", "lookback": 1}
+    write_models(
+        project,
+        {
+            "counted": microbatch(SELECT.format("at"), **counted),
+            "misspelt": microbatch(SELECT.format("at"), lookback_from="input"),
+            "blind": microbatch("select 1 as id, timestamp'2024-01-01' as at", **counted),
+        },
+    )
+    said = messages(project.dbt("run", "-s", "counted", "misspelt", "blind", check=False))
+    assert set(said) == {"misspelt", "blind"}
+    assert "lookback_from of misspelt is now or inputs. Got: 'input'" in said["misspelt"]
+    assert "no table or view that it reads has an event_time" in said["blind"]
+    # The second and the third day, each by a commit.
+    assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16]}
+    assert versions(project, ["counted"]) == {"counted": 2}
+    project.sql("insert into {schema}.events values (17, timestamp'2024-01-05 00:00:00+00:00')")
+    project.dbt("run", "-s", "counted")
+    assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16, 17]}
+    # What the input lost, the table loses too.
+    project.sql("delete from {schema}.events where id = 17")
+    project.dbt("run", "-s", "counted")
+    assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16]}
 
 
 def test_event_time_that_is_no_column_is_refused(built: Built) -> None:

@@ -11,6 +11,7 @@ from tests.unit.macros.rendering import CompilationError
 JARS = ("delta-spark_4.1_2.13-4.4.0.jar", "delta-storage-4.4.0.jar")
 SETTINGS = {
     "spark.master": "local[*]",
+    "spark.driver.memory": "16g",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.warehouse.dir": "file:/data/warehouse",
@@ -31,7 +32,7 @@ def doctor(macros):
         ansi: str = "true",
         plugin: dict[str, str | None] | None = None,
         env: dict[str, str] | None = None,
-        **jvm: str | None,
+        **jvm: str | int | None,
     ) -> tuple[list[str], bool]:
         known = {**SETTINGS, **(settings or {})}
         process = {
@@ -41,6 +42,7 @@ def doctor(macros):
             "command": SESSION,
             "delta_class": "class io.delta.package" if jars else None,
             "derby": "org.apache.derby.FileMonitor@1",
+            "cores": 16,
             **jvm,
         }
 
@@ -83,6 +85,7 @@ def test_all_is_well(doctor) -> None:
             "Spark      4.1.4, local[*]",
             "Delta      4.4.0",
             "Java       17.0.15",
+            "Size       16 cores, 16g of memory, 200 shuffle partitions",
             "Metastore  embedded Derby, for one process: /my data/metastore",
             "ANSI       on",
             "Warehouse  file:/data/warehouse",
@@ -95,7 +98,7 @@ def test_a_shared_metastore(doctor) -> None:
     uri = {"spark.hadoop.hive.metastore.uris": "thrift://meta:9083"}
     lines, failed = doctor(settings=uri, command=SERVER, derby=None)
     assert not failed
-    assert lines[3] == "Metastore  thrift://meta:9083"
+    assert lines[4] == "Metastore  thrift://meta:9083"
 
 
 REMEDY = "Put delta-spark_4.1_2.13 and delta-storage of the same version there, and no other."

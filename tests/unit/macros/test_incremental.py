@@ -307,6 +307,30 @@ def test_a_sample_makes_the_window_smaller(macros) -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "plugin", "refused"),
+    [
+        ({}, {}, True),
+        ({"event_time_start": "2024-01-01"}, {}, True),
+        ({"event_time_end": "2024-01-02"}, {}, False),
+        ({"sample": SAMPLED}, {}, False),
+        ({}, {"dbt_delta_select": None}, False),
+    ],
+)
+def test_without_the_plugin_nothing_is_counted_back_from_inputs(
+    macros, args: dict[str, Any], plugin: dict[str, Any], refused: bool
+) -> None:
+    own = {"event_time": "day", "lookback_from": "inputs"}
+    package = macros(
+        config=SimpleNamespace(get=own.get),
+        invocation_args_dict=args,
+        adapter=SimpleNamespace(**plugin),
+    )
+    said = "back from now. Name them by --event-time-start and --event-time-end."
+    with pytest.raises(CompilationError, match=said) if refused else nullcontext():
+        package._validate_microbatch()
+
+
+@pytest.mark.parametrize(
     ("start", "begin", "given", "refused"),
     [
         ("2024-01-01", "2024-01-01", None, False),

@@ -391,3 +391,26 @@ def test_cascade_undoes_what_began_later_and_is_no_undo_of_it(macros) -> None:
     }
     assert macros()._undone_runs("r", runs, False) == ["r"]
     assert macros()._undone_runs("r", runs, True) == ["r", "after"]
+
+
+def test_without_the_plugin_tables_come_one_after_the_other(macros) -> None:
+    calls = {f"s.t{n}": {"n": n} for n in range(3)}
+    done: list[int] = []
+
+    def does(n: int) -> int:
+        done.append(n)
+        return n * 10
+
+    package = macros(adapter=SimpleNamespace())
+    assert package._each(does, calls) == {"s.t0": 0, "s.t1": 10, "s.t2": 20}
+    assert done == [0, 1, 2]
+
+
+def test_drops_wait_for_all_that_is_restored(macros) -> None:
+    """Version 0 is a version."""
+    taken: list[list[str]] = []
+    adapter = SimpleNamespace(dbt_delta_each=lambda macro, calls: taken.append(list(calls)))
+    steps = [{"table": "s.a", "version": 0}, {"table": "s.b", "version": None}]
+    steps += [{"table": "s.c", "version": 3}]
+    macros(adapter=adapter)._take_steps(steps, {"dbt_undo_of": "r"})
+    assert taken == [["s.a", "s.c"], ["s.b"]]

@@ -1,0 +1,67 @@
+"""Which batches a microbatch model is built in, where its data does not end today."""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+# The config of a model, and what it may be. dbt's own way is the default.
+CONFIG, NOW, INPUTS = "lookback_from", "now", "inputs"
+
+
+def end_of_data(
+    adapter: Any, manifest: Any, model: Any, now: dt.datetime, is_incremental: bool
+) -> dt.datetime:
+    """The moment after the newest event of a model's inputs and of its own table, at most now.
+
+    The inputs are those with an ``event_time``, of which dbt gives the model a batch's rows. Rows
+    of the table count too: an input that went back to an older state leaves none behind.
+
+    Raises:
+        DbtRuntimeError: a config of ours that is not known, or no such input.
+    """
+    asked = model.config.get(CONFIG)
+    if asked not in (None, NOW, INPUTS):
+        raise DbtRuntimeError(
+            f"{CONFIG} of {model.name} is {NOW} or {INPUTS}. Got: {asked!r}. Nothing was changed."
+        )
+    if asked != INPUTS:
+        return now
+    inputs = list(_inputs(adapter, manifest, model))
+    if not inputs:
+        raise DbtRuntimeError(
+            f"{CONFIG}: {INPUTS} of {model.name}: no table or view that it reads has an "
+            f"event_time. Give one to its input, or leave {CONFIG} out. Nothing was changed."
+        )
+    if is_incremental:
+        own = adapter.Relation.create_from(adapter.config, model)
+        inputs.append((own, model.config.event_time))
+    newest = [_newest(adapter, *entry) for entry in inputs]
+    begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=None)
+    micros = max((found for found in newest if found is not None), default=None)
+    last = begin if micros is None else dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=micros)
+    # The end of a batch is not in it.
+    return min(max(last, begin) + dt.timedelta(microseconds=1), now.replace(tzinfo=None))
+
+
+def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]]:
+    """The relations with an event time that a model reads, and the name of that."""
+    for name in model.depends_on.nodes:
+        node = manifest.expect(name)
+        event_time = getattr(node.config, "event_time", None)
+        if not event_time or getattr(node.config, "materialized", None) == "ephemeral":
+            continue
+        relation = adapter.Relation.create_from(adapter.config, node)
+        deferred = getattr(node, "defer_relation", None)
+        found = adapter.get_relation(relation.database, relation.schema, relation.identifier)
+        if found is None and deferred is not None:
+            relation = adapter.Relation.create_from(adapter.config, deferred)
+        yield relation, event_time
+
+
+def _newest(adapter: Any, relation: Any, event_time: str) -> int | None:
+    """The newest event in microseconds since 1970; None where there is none."""
+    sql = f"select unix_micros(max(cast({event_time} as timestamp))) as newest from {relation}"
+    value = adapter.execute(sql, fetch=True)[1].rows[0]["newest"]
+    return None if value is None else int(value)
