@@ -1,5 +1,5 @@
 {#
-    Runs a statement: {problem, rows}, the error in one line or an empty text. Without the plugin a SQL
+    Runs a statement: {problem, rows, table}, the error in one line or an empty text. Without the plugin a SQL
     script catches the error, and of its words has only whether a path is missing; errors of Java it does not catch.
 #}
 {% macro _attempt(sql) -%}
@@ -10,7 +10,7 @@
         {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
         {%- set problem = table.rows[0]['dbt_delta_problem'] if failed else '' -%}
     {%- endif -%}
-    {{- return({'problem': problem, 'rows': table.rows if table else []}) -}}
+    {{- return({'problem': problem, 'rows': table.rows if table else [], 'table': table}) -}}
 {%- endmacro %}
 
 {% macro get_attempt_sql(sql) -%}

@@ -1,6 +1,6 @@
 """dbt-spark's adapter, with Spark sessions of ours; its ``dbt_delta_`` methods are for macros."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.session import catalog, profile
 from dbt_delta.session.manager import DeltaConnectionManager
+from dbt_delta.session.once import Once
 from dbt_delta.session.relation import DeltaRelation
 from dbt_delta.session.stock import StockAdapter
 
@@ -24,6 +25,10 @@ class DeltaAdapter(StockAdapter):
 
     ConnectionManager = DeltaConnectionManager
     Relation = DeltaRelation
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._once = Once()
 
     @property
     def method(self) -> str:
@@ -111,9 +116,15 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
-        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next two."""
+        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next three."""
         connection = self._session()
         return connection.relation(schema, name) if connection else None
+
+    @available
+    def dbt_delta_state(self, schema: str, name: str) -> dict[str, Any] | None:
+        """See ``facts.state``."""
+        connection = self._session()
+        return connection.state(schema, name) if connection else None
 
     @available
     def dbt_delta_listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
@@ -147,6 +158,11 @@ class DeltaAdapter(StockAdapter):
             return "", self.execute(sql, fetch=True)[1]
         except DbtRuntimeError as error:
             return _first_line(error), None
+
+    @available
+    def dbt_delta_once(self, key: str, question: Callable[..., Any], *arguments: Any) -> Any:
+        """See ``once.Once``; dbt makes an adapter for each run."""
+        return self._once.ask(key, question, *arguments)
 
     @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:

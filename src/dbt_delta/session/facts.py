@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A CHECK on one column as Delta stores it: as it was written, or a blank between all tokens.
+_NOT_NULL = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+is\s+not\s+null\s*", re.IGNORECASE)
 _GENERATED = {"delta.generationExpression", "delta.identity.start"}
 
 
@@ -27,13 +29,38 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    state = spark._jsparkSession.sessionState()
-    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
-    entry = state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(quoted))
+    entry = _entry(spark, schema, name)
     provider = _optional(entry.provider()) or ""
     if entry.tableType().name() == "VIEW" or provider.lower() != "delta":
         return _of_catalog(spark, entry, provider.lower())
     return _of_delta(spark, entry)
+
+
+def state(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | None:
+    """What ``_state_of`` of the macros promises of a Delta table; None of all else.
+
+    Raises:
+        AnalysisException: the catalog does not know it.
+    """
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    entry = _entry(spark, schema, name)
+    if (_optional(entry.provider()) or "").lower() != "delta":
+        return None
+    snapshot = _snapshot(spark, entry)
+    if snapshot.version() < 0:
+        return None
+    about = json.loads(snapshot.metadata().json())["metaData"]
+    fields = json.loads(about["schemaString"])["fields"]
+    required = [field["name"] for field in fields if not field["nullable"]]
+    for key, value in about["configuration"].items():
+        found = _NOT_NULL.fullmatch(value) if key.startswith("delta.constraints.") else None
+        if found:
+            required.extend(steps(found[1]))
+    return {
+        "id": f"{about['id']} {snapshot.version()}",
+        "required": [name.lower() for name in required],
+    }
 
 
 def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
@@ -86,10 +113,22 @@ def _field_name(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else quoted_name(name)
 
 
-def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
+def _entry(spark: "SparkSession", schema: str, name: str) -> Any:
+    state = spark._jsparkSession.sessionState()
+    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
+    return state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(quoted))
+
+
+def _snapshot(spark: "SparkSession", entry: Any) -> Any:
+    """The newest one; of version -1 where there is no log."""
     jvm = spark._jvm
     log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, entry)
-    snapshot = log.update(False, jvm.scala.Option.empty(), jvm.scala.Option.apply(entry))
+    return log.update(False, jvm.scala.Option.empty(), jvm.scala.Option.apply(entry))
+
+
+def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
+    jvm = spark._jvm
+    snapshot = _snapshot(spark, entry)
     if snapshot.version() < 0:
         return None
     about = json.loads(snapshot.metadata().json())["metaData"]
