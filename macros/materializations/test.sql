@@ -37,7 +37,7 @@
     {%- if test.kind == 'not_null' -%}{{- return(dbt.default__test_not_null(from, test.column)) -}}
     {%- elif test.kind == 'unique' -%}{{- return(dbt.default__test_unique(from, test.column)) -}}
     {%- elif test.kind == 'accepted_values' -%}
-        {{- return(dbt.default__test_accepted_values(from, test.column, test.values, test.quote)) -}}
+        {{- return(dbt.default__test_accepted_values(from, test.column, test.allowed, test.quote)) -}}
     {%- else -%}{{- return(dbt_delta.test_row_count_between(from, test.min, test.max)) -}}
     {%- endif -%}
 {%- endmacro %}

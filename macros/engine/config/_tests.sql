@@ -20,7 +20,7 @@
 {%- endmacro %}
 
 {#
-    A generic test of dbt or of this package as {id, of (what it tests), kind, column, where, values, quote,
+    A generic test of dbt or of this package as {id, of (what it tests), kind, column, where, allowed, quote,
     min, max}; none where the number of its failing rows says less than its own SQL would, or where that SQL
     could give another number later although the table is the same.
 #}
@@ -43,7 +43,7 @@
     {%- set test = {
         'id': node.unique_id, 'of': node.depends_on.nodes[0], 'kind': kind,
         'column': kwargs.get('column_name'), 'where': config.get('where') or none,
-        'values': kwargs.get('values'), 'quote': kwargs.get('quote', true),
+        'allowed': kwargs.get('values'), 'quote': kwargs.get('quote', true),
         'min': kwargs.get('min'), 'max': kwargs.get('max'),
     } -%}
     {%- for text in dbt_delta._texts_of_test(test) if not dbt_delta._is_plain_expression(text) -%}
@@ -60,7 +60,7 @@
     {%- for text in [test.column, test.where, test.min, test.max] if text is not none -%}
         {%- do texts.append(text | string) -%}
     {%- endfor -%}
-    {%- for value in test.values or [] -%}
+    {%- for value in test.allowed or [] -%}
         {%- do texts.append("'" ~ value ~ "'" if test.quote else value | string) -%}
     {%- endfor -%}
     {{- return(texts) -}}

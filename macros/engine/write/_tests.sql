@@ -17,14 +17,14 @@ from {{ dbt_delta._rows_of_part(from, part) }}
 {%- endmacro %}
 
 {#
-    Tests as lists, each of which is one scan. `not_null` alone is the first: Delta's statistics of files leave
-    it those files only that have NULLs. A key is counted by itself.
+    Tests as lists, each of which is one scan. `not_null` has one of its own: Delta's statistics of files leave it
+    those files only that have NULLs. A key is counted by itself.
 #}
 {% macro _parts_of_tests(tests) -%}
     {%- set nulls, rows, keys = [], [], [] -%}
     {%- for test in tests -%}
         {%- if test.kind == 'unique' -%}{%- do keys.append([test]) -%}
-        {%- else -%}{%- do (nulls if test.kind == 'not_null' and not test.where else rows).append(test) -%}
+        {%- else -%}{%- do (nulls if test.kind == 'not_null' else rows).append(test) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return([nulls, rows] | select | list + keys) -}}
@@ -38,7 +38,7 @@ from {{ dbt_delta._rows_of_part(from, part) }}
     group by {{ part[0].column }}
     having count(*) > 1
 ) as repeated
-    {%- elif part[0].kind == 'not_null' and not part[0].where -%}
+    {%- elif part[0].kind == 'not_null' -%}
 {{ from }}
 where {% for test in part %}{{ dbt_delta._failing(test) }}{{ ' or ' if not loop.last }}{% endfor %}
     {%- else -%}
@@ -63,12 +63,13 @@ where {% for test in part %}{{ dbt_delta._failing(test) }}{{ ' or ' if not loop.
 {# What is true of a row that a test is about; the texts stand in it as they do in dbt's own SQL. #}
 {% macro _failing(test) -%}
     {%- set values = [] -%}
-    {%- for value in test.values or [] -%}
+    {%- for value in test.allowed or [] -%}
         {%- do values.append("'" ~ value ~ "'" if test.quote else value) -%}
     {%- endfor -%}
-    {%- if test.where -%}({{ test.where }}) and {% endif -%}
+    {%- if test.where -%}(({{ test.where }}) and {% endif -%}
     {%- if test.kind == 'not_null' -%}({{ test.column }} is null)
     {%- elif test.kind == 'unique' -%}({{ test.column }} is not null)
     {%- else -%}(({{ test.column }}) not in ({{ values | join(', ') }}))
     {%- endif -%}
+    {%- if test.where -%}){%- endif -%}
 {%- endmacro %}
