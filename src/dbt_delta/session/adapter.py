@@ -116,7 +116,7 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
-        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next three."""
+        """See ``facts.relation``; None on a server, which is asked by SQL. So are the next 3."""
         connection = self._session()
         return connection.relation(schema, name) if connection else None
 

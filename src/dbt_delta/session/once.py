@@ -14,7 +14,7 @@ class Once:
         self._asked: dict[str, Future[Any]] = {}
 
     def ask(self, key: str, question: Callable[..., Any], *arguments: Any) -> Any:
-        """What ``question`` gave; None for the others where it raised, which only its thread sees."""
+        """What ``question`` gave; None where it raised, which only the thread that asked sees."""
         with self._lock:
             is_first = key not in self._asked
             answer = self._asked.setdefault(key, Future())

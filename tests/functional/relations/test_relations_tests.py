@@ -35,7 +35,8 @@ OWN_WORD = """
         {%- set where = config.get('where') -%}
         {%- if not where -%}{%- do return(relation) -%}{%- endif -%}
         {%- set filtered -%}
-            (select * from {{ relation }} where {{ where | replace('__all__', 'true') }}) dbt_subquery
+            {%- set where = where | replace('__all__', 'true') -%}
+            (select * from {{ relation }} where {{ where }}) dbt_subquery
         {%- endset -%}
         {%- do return(filtered) -%}
     {% endmacro %}
@@ -120,8 +121,9 @@ class Table:
             other = quoted(random.choice(self.columns)[0])
             config["where"] = random.choice(
                 [
-                    "`n ` > 3", f"{other} is not null", f"{quoted(column)} is null", "1 / `n ` > 0",
-                    "rand() < 2", "__all__", "`n ` in (select 4)", "no_column = 1", "`n ` < 9 -- all",
+                    "`n ` > 3", f"{other} is not null", f"{quoted(column)} is null",
+                    "1 / `n ` > 0", "rand() < 2", "__all__", "`n ` in (select 4)",
+                    "no_column = 1", "`n ` < 9 -- all",
                     f"`n ` > 1) or ({other} is null", "`n ` > 2 order by 1 limit 2",
                 ]
             )  # fmt: skip
@@ -202,7 +204,11 @@ def test_one_statement_and_where_it_needs_none(project: Project) -> None:
         {
             "models/sources.yml": yaml.safe_dump({"sources": sources}),
             "models/v.sql": "{{ config(materialized='view') }} select 1 as id",
-            "models/v.yml": "models: [{name: v, columns: [{name: id, data_tests: [unique, not_null]}]}]",
+            "models/v.yml": """
+                models:
+                  - name: v
+                    columns: [{name: id, data_tests: [unique, not_null]}]
+            """,
         }
     )
     project.dbt("run")

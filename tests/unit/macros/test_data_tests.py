@@ -23,10 +23,13 @@ def test_plain_expressions(macros, text: str) -> None:
     [
         "", " ", "a -- b", "a /* b */", "-- a", "a;", "a) or (b", "a(", "a]", "([)]", "it's", "'a",
         "id in (select 1)", "id in (from t)", "(table t)", "a order by b limit 1", "a, b", "f(a)",
-        "`f`(a)", "rand() < 1", "a > current_date", "a > current_timestamp()", "a < now()",
-        "a = date'today'", "a = timestamp 'now'", 'a = date"Tomorrow"', "a = localtimestamp",
-        "a |> where b", "{{ x }}", "a = :b", "a = ?", "a = ${b}", "exists (a)", "sum(a)", "a group by b",
-        "u = user", "_metadata.file_name = ''", "input_file_name()", "transform(a, x -> f(x))", "a::int",
+        "`f`(a)", "rand() < 1", "a > current_date", "a > current_timestamp()", 
+        "a < now()",
+        "a = date'today'", "a = timestamp 'now'", 'a = date"Tomorrow"', 
+        "a = localtimestamp", "a |> where b", "{{ x }}", "a = :b", "a = ?", "a = ${b}",
+        "exists (a)", "sum(a)", "a group by b", "interval_of_x(a)",
+        "u = user", "_metadata.file_name = ''", "input_file_name()",
+        "transform(a, x -> f(x))", "a::int",
     ],
 )  # fmt: skip
 def test_no_plain_expressions(macros, text: str) -> None:
@@ -37,10 +40,12 @@ def test_no_plain_expressions(macros, text: str) -> None:
     ("threshold", "holds"),
     [
         ("!= 0", False), ("<>0", False), (">10", False), ("> 0", False), (">= 1", False),
-        ("= 3", False), ("== 3", False), ("< 0", False), ("!=1", True), ("<> 2", True), (">= 0", True),
+        ("= 3", False), ("== 3", False), ("< 0", False), ("!=1", True), ("<> 2", True),
+        (">= 0", True),
         ("<= 0", True), ("<1", True), ("<= 5", True), ("= 0", True), ("==0", True),
         # Nothing is known of these.
-        ("between 1 and 5", True), ("> 10 or true", True), ("> 1.5", True), ("> -1", True), ("", True),
+        ("between 1 and 5", True), ("> 10 or true", True), ("> 1.5", True), ("> -1", True),
+        ("", True),
     ],
 )  # fmt: skip
 def test_thresholds_at_zero(macros, threshold: str, holds: bool) -> None:

@@ -32,7 +32,7 @@ def test_an_error_is_of_the_thread_that_asked() -> None:
     def question() -> None:
         asked.append(1)
         waiting.wait(5)
-        raise ValueError
+        raise ValueError("x")
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(once.ask, "key", question)
@@ -40,7 +40,7 @@ def test_an_error_is_of_the_thread_that_asked() -> None:
             pass
         second = pool.submit(once.ask, "key", question)
         waiting.set()
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="x"):
             first.result(5)
         assert second.result(5) is None
     assert asked == [1]
