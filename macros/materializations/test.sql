@@ -20,7 +20,7 @@
 
 {# As from _test_counts; none where this test's SQL is not what dbt's macros give, as somebody has their own. #}
 {% macro _counts_for(id) -%}
-    {%- set tests = dbt_delta._countable_tests().get(model.depends_on.nodes | first, []) -%}
+    {%- set tests = dbt_delta._countable_tests().get((model.depends_on.nodes or [''])[0], []) -%}
     {%- set test = tests | selectattr('id', 'equalto', id) | first -%}
     {%- set relation = dbt_delta._tested_table(test.of) if test else none -%}
     {%- if relation is none or should_store_failures()

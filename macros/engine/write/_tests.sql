@@ -1,14 +1,15 @@
 {#
     The failing rows of tests of one table, in one statement: rows of `part`, and `counts` as a JSON array
     in the order of _parts_of_tests. The other columns are what dbt wants to know of a test without failures.
+    Their names come last: Spark lets what follows in a SELECT name them as columns.
 #}
 {% macro _test_counts_sql(from, tests) -%}
     {%- for part in dbt_delta._parts_of_tests(tests) %}
 {{ 'union all\n' if not loop.first }}select
-    {{ loop.index0 }} as part,
     to_json(array(
         {% for test in part %}{{ dbt_delta._count_of_test(test) }}{{ ',\n        ' if not loop.last }}{% endfor %}
     )) as counts,
+    {{ loop.index0 }} as part,
     0L as failures,
     false as should_warn,
     false as should_error

@@ -122,9 +122,12 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_state(self, schema: str, name: str) -> dict[str, Any] | None:
-        """See ``facts.state``."""
+        """See ``facts.state``; None also of what cannot be read."""
         connection = self._session()
-        return connection.state(schema, name) if connection else None
+        try:
+            return connection.state(schema, name) if connection else None
+        except DbtRuntimeError:
+            return None
 
     @available
     def dbt_delta_listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:

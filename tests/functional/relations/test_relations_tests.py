@@ -151,6 +151,9 @@ def test_oracle(project: Project) -> None:
         for n, test in enumerate(tests):
             next(iter(test.values()))["name"] = f"{table.name}_{n}"
         source["tables"].append({"name": table.name, "data_tests": tests})
+    source["tables"].append(
+        {"name": "missing", "columns": [{"name": "a", "data_tests": ["not_null", "unique"]}]}
+    )
     project.write(
         {
             "models/sources.yml": yaml.safe_dump({"sources": [source]}, allow_unicode=True),

@@ -147,14 +147,14 @@ def test_counts(macros) -> None:
     words = package._test_counts_sql("`s`.`t`", tests).split()
     rest = "0L as failures, false as should_warn, false as should_error from"
     assert " ".join(words) == (
-        "select 0 as part, to_json(array( count(*) filter (where (a or b is null)), "
+        "select to_json(array( count(*) filter (where (a or b is null)), "
         "count(*) filter (where (c is null)), count(*) filter (where ((w) and (c is null))) "
-        f")) as counts, {rest} `s`.`t` "
+        f")) as counts, 0 as part, {rest} `s`.`t` "
         "where (a or b is null) or (c is null) or ((w) and (c is null)) "
-        "union all select 1 as part, to_json(array( "
+        "union all select to_json(array( "
         "count(*) filter (where ((a) not in ('x', '1'))), "
-        "bigint(count(*) filter (where w) < 0 or count(*) filter (where w) > 9) )) as counts, "
-        f"{rest} `s`.`t` union all select 2 as part, to_json(array( count(*) )) as counts, {rest} "
+        "bigint(count(*) filter (where w) < 0 or count(*) filter (where w) > 9) )) as counts, 1 as part, "
+        f"{rest} `s`.`t` union all select to_json(array( count(*) )) as counts, 2 as part, {rest} "
         "( select 1 from `s`.`t` where ((w) and (`k` is not null)) group by `k` "
         "having count(*) > 1 ) as repeated"
     )
