@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from dbt_delta.session import facts
+from dbt_delta.session.adapter import DeltaAdapter
 from tests.functional import vocabulary
 from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Invocation, Project
@@ -138,8 +139,8 @@ class Table:
         return {test: {"arguments": arguments, "config": config}}
 
 
-def test_oracle(project: Project) -> None:
-    """About a second for 8 tests."""
+def test_oracle(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As dbt's own, with the plugin and by macros alone."""
     random = Random(SEED)
     tables = [Table(random, f"t{n}") for n in range(examples(8, 60))]
     project.sql("create schema if not exists {schema}")
@@ -167,6 +168,13 @@ def test_oracle(project: Project) -> None:
     own = own_statements(fused)
     assert {r.node.name for r in plain.results if str(r.status) != "pass"} <= own
     assert len(own) < 0.8 * len(plain.results)
+    with monkeypatch.context() as without_plugin:
+        names = {f"dbt_delta_{name}" for name in ("attempt", "once", "problem", "state")}
+        left = frozenset(DeltaAdapter._available_ - names)
+        without_plugin.setattr(DeltaAdapter, "_available_", left)
+        by_macros = project.dbt("test", check=False, threads=1)
+    assert reported(by_macros) == reported(plain)
+    assert len(own_statements(by_macros)) < len(plain.results)
 
 
 def source(project: Project, name: str, *tests: Any, **columns: list[Any]) -> dict[str, Any]:

@@ -153,8 +153,9 @@ def test_counts(macros) -> None:
         "where (a or b is null) or (c is null) or ((w) and (c is null)) "
         "union all select to_json(array( "
         "count(*) filter (where ((a) not in ('x', '1'))), "
-        "bigint(count(*) filter (where w) < 0 or count(*) filter (where w) > 9) )) as counts, 1 as part, "
-        f"{rest} `s`.`t` union all select to_json(array( count(*) )) as counts, 2 as part, {rest} "
+        "bigint(count(*) filter (where w) < 0 or count(*) filter (where w) > 9) )) as counts, "
+        f"1 as part, {rest} `s`.`t` union all select to_json(array( count(*) )) as counts, "
+        f"2 as part, {rest} "
         "( select 1 from `s`.`t` where ((w) and (`k` is not null)) group by `k` "
         "having count(*) > 1 ) as repeated"
     )
