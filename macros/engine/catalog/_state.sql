@@ -1,7 +1,6 @@
 {#
-    A Delta table as it is now: {id, of this version and of no other, required, the columns without NULLs by
-    a constraint, in lower case}; none of a view and the like. A server is asked for its last commit, and
-    tells no constraints.
+    A text that tells this version of a Delta table from all others, and from those of other tables that stood
+    here; none of a view and the like. A server is asked for its last commit.
 #}
 {% macro _state_of(relation) -%}
     {%- if adapter.dbt_delta_state is defined and dbt_delta._is_session() -%}
@@ -9,6 +8,5 @@
     {%- endif -%}
     {%- set found = dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation) ~ ' limit 1') -%}
     {%- if found.problem or not found.rows -%}{{- return(none) -}}{%- endif -%}
-    {%- set commit = found.rows[0] -%}
-    {{- return({'id': commit['version'] | int ~ ' ' ~ commit['timestamp'], 'required': []}) -}}
+    {{- return(found.rows[0]['version'] | int ~ ' ' ~ found.rows[0]['timestamp']) -}}
 {%- endmacro %}

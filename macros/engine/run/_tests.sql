@@ -5,7 +5,7 @@
 {% macro _test_counts(relation, tests) -%}
     {%- set state = dbt_delta._state_of(relation) -%}
     {%- if state is none -%}{{- return(none) -}}{%- endif -%}
-    {%- set key = dbt_delta._named(relation) ~ ' ' ~ state.id -%}
+    {%- set key = dbt_delta._named(relation) ~ ' ' ~ state -%}
     {%- if adapter.dbt_delta_once is defined -%}
         {{- return(adapter.dbt_delta_once(key, dbt_delta._ask_test_counts, relation, tests, state)) -}}
     {%- endif -%}
@@ -20,35 +20,22 @@
 
 {# The same, asked; none where the table was written to meanwhile, or where Spark refuses the statement. #}
 {% macro _ask_test_counts(relation, tests, state) -%}
-    {%- set counts, asked, plannable = {}, [], [] -%}
-    {%- for test in tests -%}
-        {%- if test.kind == 'not_null' and not test.where
-            and dbt_delta._tokens(test.column) | length == 1
-            and dbt_delta._name_of(dbt_delta._tokens(test.column)[0]) in state.required -%}
-            {%- do counts.update({test.id: 0}) -%}
-        {%- else -%}
-            {%- do asked.append(test) -%}
-        {%- endif -%}
-    {%- endfor -%}
     {%- set from = dbt_delta._named(relation) -%}
-    {%- set sql = dbt_delta._test_counts_sql(from, asked) if asked
-        else 'select 0L as failures, false as should_warn, false as should_error' -%}
-    {%- set found = dbt_delta._attempt(sql) -%}
+    {%- set asked = tests -%}
+    {%- set found = dbt_delta._attempt(dbt_delta._test_counts_sql(from, asked)) -%}
     {%- if found.problem and adapter.dbt_delta_problem is defined -%}
         {#- One test that Spark cannot plan, as its column is gone, must not cost the others their scan. -#}
-        {%- for test in asked if not adapter.dbt_delta_problem(dbt_delta._test_counts_sql(from, [test])) -%}
-            {%- do plannable.append(test) -%}
+        {%- set asked = [] -%}
+        {%- for test in tests if not adapter.dbt_delta_problem(dbt_delta._test_counts_sql(from, [test])) -%}
+            {%- do asked.append(test) -%}
         {%- endfor -%}
-        {%- if plannable and plannable | length < asked | length -%}
-            {%- set asked = plannable -%}
+        {%- if asked and asked | length < tests | length -%}
             {%- set found = dbt_delta._attempt(dbt_delta._test_counts_sql(from, asked)) -%}
         {%- endif -%}
     {%- endif -%}
-    {%- if found.problem or (dbt_delta._state_of(relation) or {}).get('id') != state.id -%}
-        {{- return(none) -}}
-    {%- endif -%}
-    {%- set parts = dbt_delta._parts_of_tests(asked) -%}
-    {%- for row in found.rows if asked -%}
+    {%- if found.problem or dbt_delta._state_of(relation) != state -%}{{- return(none) -}}{%- endif -%}
+    {%- set counts, parts = {}, dbt_delta._parts_of_tests(asked) -%}
+    {%- for row in found.rows -%}
         {%- for count in fromjson(row['counts']) -%}
             {%- do counts.update({parts[row['part'] | int][loop.index0].id: count}) -%}
         {%- endfor -%}

@@ -115,7 +115,7 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.relation(self.session, schema, name)
 
-    def state(self, schema: str, name: str) -> dict[str, Any] | None:
+    def state(self, schema: str, name: str) -> str | None:
         """See ``facts.state``."""
         with self._running():
             return facts.state(self.session, schema, name)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# A CHECK on one column as Delta stores it: as it was written, or a blank between all tokens.
-_NOT_NULL = re.compile(r"\s*(`(?:[^`]|``)+`|\w+)\s+is\s+not\s+null\s*", re.IGNORECASE)
 _GENERATED = {"delta.generationExpression", "delta.identity.start"}
 
 
@@ -36,7 +34,7 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     return _of_delta(spark, entry)
 
 
-def state(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | None:
+def state(spark: "SparkSession", schema: str, name: str) -> str | None:
     """What ``_state_of`` of the macros promises of a Delta table; None of all else.
 
     Raises:
@@ -48,19 +46,8 @@ def state(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | Non
     if (_optional(entry.provider()) or "").lower() != "delta":
         return None
     snapshot = _snapshot(spark, entry)
-    if snapshot.version() < 0:
-        return None
-    about = json.loads(snapshot.metadata().json())["metaData"]
-    fields = json.loads(about["schemaString"])["fields"]
-    required = [field["name"] for field in fields if not field["nullable"]]
-    for key, value in about["configuration"].items():
-        found = _NOT_NULL.fullmatch(value) if key.startswith("delta.constraints.") else None
-        if found:
-            required.extend(steps(found[1]))
-    return {
-        "id": f"{about['id']} {snapshot.version()}",
-        "required": [name.lower() for name in required],
-    }
+    version = snapshot.version()
+    return None if version < 0 else f"{snapshot.metadata().id()} {version}"
 
 
 def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
