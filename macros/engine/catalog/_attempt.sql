@@ -1,6 +1,6 @@
 {#
-    Runs a statement: {problem, rows}. `problem` is the error in one line, or an empty text. Without the plugin a SQL
-    script catches the error: it knows only whether a path is missing, and does not catch errors of Java.
+    Runs a statement: {problem, rows, table}. `problem` is the error in one line, or an empty text. Without the plugin a
+    SQL script catches the error: it knows only whether a path is missing, and does not catch errors of Java.
 #}
 {% macro _attempt(sql) -%}
     {%- if adapter.dbt_delta_attempt is defined -%}
@@ -10,7 +10,7 @@
         {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
         {%- set problem = table.rows[0]['dbt_delta_problem'] if failed else '' -%}
     {%- endif -%}
-    {{- return({'problem': problem, 'rows': table.rows if table else []}) -}}
+    {{- return({'problem': problem, 'rows': table.rows if table else [], 'table': table}) -}}
 {%- endmacro %}
 
 {% macro get_attempt_sql(sql) -%}

@@ -1,6 +1,6 @@
 """dbt-spark's adapter with our Spark sessions; its ``dbt_delta_`` methods are for macros."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.session import catalog, profile
 from dbt_delta.session.manager import DeltaConnectionManager
+from dbt_delta.session.once import Once
 from dbt_delta.session.relation import DeltaRelation
 from dbt_delta.session.stock import StockAdapter
 
@@ -24,6 +25,10 @@ class DeltaAdapter(StockAdapter):
 
     ConnectionManager = DeltaConnectionManager
     Relation = DeltaRelation
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._once = Once()
 
     @property
     def method(self) -> str:
@@ -111,9 +116,18 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
-        """See ``facts.relation``; None on a server, which is asked by SQL, as in the next two."""
+        """See ``facts.relation``; None on a server, which is asked by SQL, as in the next three."""
         connection = self._session()
         return connection.relation(schema, name) if connection else None
+
+    @available
+    def dbt_delta_state(self, schema: str, name: str) -> str | None:
+        """See ``facts.state``; None also of what cannot be read."""
+        connection = self._session()
+        try:
+            return connection.state(schema, name) if connection else None
+        except DbtRuntimeError:
+            return None
 
     @available
     def dbt_delta_listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
@@ -154,6 +168,10 @@ class DeltaAdapter(StockAdapter):
         from dbt_delta.session.each import each
 
         return each(self, macro, calls)
+
+    def dbt_delta_once(self, key: str, question: Callable[..., Any], *arguments: Any) -> Any:
+        """See ``once.Once``; dbt makes an adapter for each run."""
+        return self._once.ask(key, question, *arguments)
 
     @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:

@@ -115,6 +115,11 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.relation(self.session, schema, name)
 
+    def state(self, schema: str, name: str) -> str | None:
+        """See ``facts.state``."""
+        with self._running():
+            return facts.state(self.session, schema, name)
+
     def listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
         """See ``facts.listing``."""
         with self._running():

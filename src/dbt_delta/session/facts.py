@@ -27,13 +27,27 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    state = spark._jsparkSession.sessionState()
-    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
-    entry = state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(quoted))
+    entry = _entry(spark, schema, name)
     provider = _optional(entry.provider()) or ""
     if entry.tableType().name() == "VIEW" or provider.lower() != "delta":
         return _of_catalog(spark, entry, provider.lower())
     return _of_delta(spark, entry)
+
+
+def state(spark: "SparkSession", schema: str, name: str) -> str | None:
+    """What ``_state_of`` of the macros promises of a Delta table; None of all else.
+
+    Raises:
+        AnalysisException: the catalog does not know it.
+    """
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    entry = _entry(spark, schema, name)
+    if (_optional(entry.provider()) or "").lower() != "delta":
+        return None
+    snapshot = _snapshot(spark, entry)
+    version = snapshot.version()
+    return None if version < 0 else f"{snapshot.metadata().id()} {version}"
 
 
 def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
@@ -86,10 +100,22 @@ def _field_name(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else quoted_name(name)
 
 
-def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
+def _entry(spark: "SparkSession", schema: str, name: str) -> Any:
+    state = spark._jsparkSession.sessionState()
+    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
+    return state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(quoted))
+
+
+def _snapshot(spark: "SparkSession", entry: Any) -> Any:
+    """The newest one; of version -1 where there is no log."""
     jvm = spark._jvm
     log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, entry)
-    snapshot = log.update(False, jvm.scala.Option.empty(), jvm.scala.Option.apply(entry))
+    return log.update(False, jvm.scala.Option.empty(), jvm.scala.Option.apply(entry))
+
+
+def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
+    jvm = spark._jvm
+    snapshot = _snapshot(spark, entry)
     if snapshot.version() < 0:
         return None
     about = json.loads(snapshot.metadata().json())["metaData"]

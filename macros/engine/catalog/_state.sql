@@ -1,0 +1,12 @@
+{#
+    A text that tells this version of a Delta table from all others, and from those of other tables that stood
+    here; none of a view and the like. A server is asked for its last commit.
+#}
+{% macro _state_of(relation) -%}
+    {%- if adapter.dbt_delta_state is defined and dbt_delta._is_session() -%}
+        {{- return(adapter.dbt_delta_state(relation.schema, relation.identifier)) -}}
+    {%- endif -%}
+    {%- set found = dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation) ~ ' limit 1') -%}
+    {%- if found.problem or not found.rows -%}{{- return(none) -}}{%- endif -%}
+    {{- return(found.rows[0]['version'] | int ~ ' ' ~ found.rows[0]['timestamp']) -}}
+{%- endmacro %}
