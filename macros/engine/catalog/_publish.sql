@@ -25,25 +25,24 @@
             {%- do views.update({entry.name | lower: view}) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set is_new = found | length < 2 -%}
     {%- set at = run_query(
-        'select unix_millis(current_timestamp()) as now'
-        ~ ('' if is_new else ', seq from ' ~ dbt_delta._named(place.pointer))
+        'select unix_millis(current_timestamp()) as now, '
+        ~ ('seq from ' ~ dbt_delta._named(place.pointer) if place.pointer.identifier in found else '0 as seq')
     ).rows[0] -%}
-    {%- set seq = 0 if is_new else at['seq'] | int -%}
+    {%- set seq = at['seq'] | int -%}
     {%- for name, view in views.items() -%}
         {%- set step = dbt_delta._step_at(view.steps, seq) -%}
         {%- if step is not none -%}
             {%- do published.update({name: {'relation': view.relation, 'version': step.version}}) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set rows = [] if is_new else run_query(
+    {%- set rows = [] if place.records.identifier not in found else run_query(
         'select state from ' ~ dbt_delta._named(place.records)
         ~ ' where name is null order by written_at desc limit 1'
     ).rows -%}
     {{- return({
         'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
-        'is_new': is_new,
+        'is_new': found | length < 2,
         'before': fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0},
     }) -}}
 {%- endmacro %}

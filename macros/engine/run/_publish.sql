@@ -23,8 +23,10 @@
     {%- for name in state.views if name not in targets -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
     {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
     {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
-    {%- for view in early + late -%}{%- do dbt_delta._set_published_view(settings, view, view.steps) -%}{%- endfor -%}
-    {%- do run_query(dbt_delta.get_publication_view_sql(place.pointer, seq)) -%}
+    {%- for view in early + late -%}
+        {%- do dbt_delta._set_published_view(settings, view, view.name not in state.views) -%}
+    {%- endfor -%}
+    {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
     {%- for name in state.views if name not in targets -%}
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
     {%- endfor -%}
@@ -50,14 +52,17 @@
     {%- set place = dbt_delta._publish_place(settings) -%}
     {%- do run_query('create schema if not exists ' ~ dbt_delta._quoted(settings.schema)) -%}
     {%- do run_query(dbt_delta.get_create_publications_sql(place.records)) -%}
-    {%- do run_query(dbt_delta.get_publication_view_sql(place.pointer, 0)) -%}
+    {%- if not dbt_delta._is_in_catalog(place.pointer) -%}
+        {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(0), is_new=true)) -%}
+    {%- endif -%}
 {%- endmacro %}
 
-{% macro _set_published_view(settings, view, steps) -%}
-    {%- do run_query(dbt_delta.get_published_view_sql(
-        api.Relation.create(schema=settings.schema, identifier=view.name),
-        dbt_delta._relation_of(view.relation), steps, dbt_delta._publish_place(settings).pointer,
-    )) -%}
+{% macro _set_published_view(settings, view, is_new) -%}
+    {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
+    {%- set sql = dbt_delta.get_published_view_sql(
+        relation, dbt_delta._relation_of(view.relation), view.steps, dbt_delta._publish_place(settings).pointer
+    ) -%}
+    {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, is_new)) -%}
 {%- endmacro %}
 
 {#
@@ -70,9 +75,9 @@
         {%- if not waits -%}
             {%- do waits.append(run_query("select reflect('java.lang.Thread', 'sleep', 2000L)")) -%}
         {%- endif -%}
-        {%- do dbt_delta._set_published_view(
-            settings, {'name': name, 'relation': view.relation}, [dbt_delta._step_at(view.steps, state.seq)]
-        ) -%}
+        {%- do dbt_delta._set_published_view(settings, {
+            'name': name, 'relation': view.relation, 'steps': [dbt_delta._step_at(view.steps, state.seq)],
+        }, is_new=false) -%}
     {%- endfor -%}
 {%- endmacro %}
 

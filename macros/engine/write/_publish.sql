@@ -1,19 +1,22 @@
-{# The view that says which publication readers see: Spark reads its text once in a query. #}
-{% macro get_publication_view_sql(view, seq) -%}
-create or replace view {{ dbt_delta._named(view) }}
-comment 'The publication that readers see. Written by dbt_delta.' as
+{# The SELECT of the view that says which publication readers see: Spark reads its text once in a query. #}
+{% macro get_pointer_sql(seq) -%}
 select {{ seq }}L as seq
 {%- endmacro %}
 
+{# Gives a view a text. CREATE OR REPLACE drops it first, and a reader may not find it. #}
+{% macro get_set_view_sql(view, sql, is_new) -%}
+{{ 'create' if is_new else 'alter' }} view {{ dbt_delta._named(view) }} as
+{{ sql }}
+{%- endmacro %}
+
 {#
-    The view through which readers see a published table: of steps [{since, version}], oldest first, the last one that
-    has come. What else it would show is taken out when Spark optimizes a query.
+    The SELECT of the view through which readers see a published table: of steps [{since, version}], oldest first, the
+    last one that has come. Spark takes the others out when it optimizes a query.
 #}
 {% macro get_published_view_sql(view, relation, steps, pointer) -%}
 {%- set seq = '(select seq from ' ~ dbt_delta._named(pointer) ~ ')' -%}
 {%- set about = tojson({'relation': dbt_delta._bare(relation), 'steps': steps}) | replace('*/', '*\\u002f') -%}
 {%- set refusal = 'Planned while ' ~ dbt_delta._bare(view) ~ ' was published: run the query again.' -%}
-create or replace view {{ dbt_delta._named(view) }} as
 {%- for step in steps %}
 select {{ '/* dbt_delta_publish ' ~ about ~ ' */ ' if loop.first }}* from {{ dbt_delta._as_of(relation, step.version) }}
 where
