@@ -8,10 +8,7 @@
             ~ '. Nothing was changed. Run what is named, or publish it all the same with force: true.'
         ) -%}
     {%- elif dry_run -%}
-        {%- for name, target in plan.targets.items() -%}
-            {%- do print(settings.schema ~ '.' ~ name ~ ' would show version ' ~ target.version ~ ' of ' ~ target.relation) -%}
-        {%- endfor -%}
-        {%- do print('Dry run: nothing was changed.') -%}
+        {%- do dbt_delta._print_targets(settings, plan.targets) -%}
         {{- return('') -}}
     {%- endif -%}
     {%- set done = dbt_delta._publish(settings, [], is_forced=force) -%}
@@ -28,4 +25,16 @@
         ) -%}
     {%- endif -%}
     {{- return(settings) -}}
+{%- endmacro %}
+
+{# What a dry run says. #}
+{% macro _print_targets(settings, targets) -%}
+    {%- set lines = [] -%}
+    {%- for name, target in targets.items() -%}
+        {%- do lines.append({
+            'view': settings.schema ~ '.' ~ name, 'table': target.relation, 'version': target.version,
+        }) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._print_table(['view', 'table', 'version'], lines) -%}
+    {%- do print('Dry run: nothing was changed.') -%}
 {%- endmacro %}

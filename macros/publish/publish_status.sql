@@ -6,7 +6,8 @@
     {%- endif -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- set plan = dbt_delta._publish(settings, [], dry_run=true) -%}
-    {%- set heads, known, lines = dbt_delta._heads(settings, state.before), dbt_delta._publications(settings, state), [] -%}
+    {%- set known, lines = dbt_delta._publications(settings, state), [] -%}
+    {%- set heads = dbt_delta._heads(settings, state.before) -%}
     {%- for name in (state.published.keys() | list + settings.nodes.keys() | list) | unique | sort -%}
         {%- set shown, head = state.published.get(name), heads.get(name) -%}
         {%- set published = dbt_delta._published_by(known, name, shown) -%}

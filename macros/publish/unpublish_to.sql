@@ -19,10 +19,7 @@
             ~ obstacles | join('\n  ')
         ) -%}
     {%- elif dry_run -%}
-        {%- for name, target in found.versions.items() -%}
-            {%- do print(settings.schema ~ '.' ~ name ~ ' would show version ' ~ target.version ~ ' of ' ~ target.relation) -%}
-        {%- endfor -%}
-        {%- do print('Dry run: nothing was changed.') -%}
+        {%- do dbt_delta._print_targets(settings, found.versions) -%}
         {{- return('') -}}
     {%- endif -%}
     {%- set done = dbt_delta._show(settings, state, found.versions) -%}

@@ -87,7 +87,7 @@
     {%- endfor -%}
     {%- for kind, tables in groups.items() if tables -%}
         {%- set numbered = [] -%}
-        {%- for table in tables -%}{%- do numbered.append(dict(table, id=loop.index0, number=loop.index0)) -%}{%- endfor -%}
+        {%- for table in tables -%}{%- do numbered.append(dict(table, id=loop.index0)) -%}{%- endfor -%}
         {%- set commits = {} -%}
         {%- set logs = dbt_delta._readable_logs(numbered).logs -%}
         {%- set since = before.read_at - 3600000 if kind == 'old' else none -%}

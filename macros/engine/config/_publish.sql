@@ -74,7 +74,9 @@
 {% macro _nodes_to_publish(selection) -%}
     {%- if not selection -%}
         {%- set nodes = [] -%}
-        {%- for node in dbt_delta._table_nodes() if node.resource_type != 'seed' -%}{%- do nodes.append(node) -%}{%- endfor -%}
+        {%- for node in dbt_delta._table_nodes() if node.resource_type != 'seed' -%}
+            {%- do nodes.append(node) -%}
+        {%- endfor -%}
         {{- return(nodes | sort(attribute='name')) -}}
     {%- elif adapter.dbt_delta_select is defined -%}
         {{- return(dbt_delta._selected_nodes(selection, none, 'dbt_delta_publish')) -}}

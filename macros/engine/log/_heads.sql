@@ -1,4 +1,4 @@
-{# The commits of tables, newest first: {id, version, operation}; where `since` is given, in milliseconds, from then on. #}
+{# The commits of tables, newest first: {id, version, operation}; those since a time in milliseconds where given. #}
 {% macro _young_commits_sql(logs, since=none) -%}
 {{ dbt_delta._logs_sql(logs, since=since) }}
 select

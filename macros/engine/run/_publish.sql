@@ -110,7 +110,9 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for result in results if not dbt_delta._is_success(result.status) -%}
-        {%- do failed.append(dbt_delta._node_name(result.id) ~ (' was skipped' if result.status == 'skipped' else ' failed')) -%}
+        {%- do failed.append(
+            dbt_delta._node_name(result.id) ~ (' was skipped' if result.status == 'skipped' else ' failed')
+        ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
         ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved, is_limited

@@ -42,7 +42,9 @@ HOOKS = {
     "on-run-start": "{{ dbt_delta.publish_check() }}",
     "on-run-end": "{{ dbt_delta.publish_run(results) }}",
 }
-WRITE = re.compile(r"\s*(/\*.*?\*/\s*)?(create|alter|insert|drop) (view|table|schema|into)", re.DOTALL)
+WRITE = re.compile(
+    r"\s*(/\*.*?\*/\s*)?(create|alter|insert|drop) (view|table|schema|into)", re.DOTALL
+)
 
 
 class Published:
@@ -125,7 +127,9 @@ def test_a_failed_test_leaves_everything(published: Published) -> None:
     before = published.versions()
     run = published.build(7, check=False)
     assert not run.success
-    assert re.search("Not published in .*: customers, gone, orders, as accepted_values_", run.output)
+    assert re.search(
+        "Not published in .*: customers, gone, orders, as accepted_values_", run.output
+    )
     assert published.shown() == every(2)
     assert all(version > before[name] for name, version in published.versions().items())
     # One model is right, and the test is not: what failed is not forgotten.
@@ -195,8 +199,9 @@ def test_readers_never_see_two_builds(published: Published) -> None:
     errors: list[str] = []
     done = threading.Event()
     names = ("orders", "customers", "gone", "orders")
-    joined = " join ".join(f"(select max(step) as s{n} from {published.schema}.{name})"
-                           for n, name in enumerate(names))
+    joined = " join ".join(
+        f"(select max(step) as s{n} from {published.schema}.{name})" for n, name in enumerate(names)
+    )
 
     def read() -> None:
         own = session().newSession()
@@ -233,7 +238,9 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
 ) -> None:
     before = published.versions()
     session().sql(f"create table {published.schema}.late (id int) using delta")
-    published.project.write({"models/marts/late.sql": "{{ config(materialized='table') }} select 1 as id"})
+    published.project.write(
+        {"models/marts/late.sql": "{{ config(materialized='table') }} select 1 as id"}
+    )
     refused = published.build(5, check=False)
     assert f"{published.schema}.late is a table that dbt_delta did not make" in refused.output
     own = published.build(5, check=False, schema=published.project.schema)

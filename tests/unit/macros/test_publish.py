@@ -1,5 +1,6 @@
 """What may be published, and what its views show, without Spark."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -190,6 +191,23 @@ def test_a_view_says_what_it_shows() -> None:
         {"name": ["prod", "ord`*/ers"], "version": "3"},
         {"name": ["prod", "ord`*/ers"], "version": "4"},
     ]
+
+
+def test_a_view_shows_one_version_at_a_time() -> None:
+    macros = load()
+    steps = [*OLD, {"since": 9, "version": 4}]
+    view = macros.get_published_view_sql(
+        relation("read", "orders"), relation("prod", "orders"), steps, relation("read", "now")
+    )
+    text = re.sub(r"/\*.*?\*/ ", "", " ".join(view.split())).replace(
+        "(select seq from `read`.`now`)", "at"
+    )
+    assert text == (
+        "select * from `prod`.`orders` version as of 3 where case when at >= 9L then false "
+        "when at >= 5L then true else raise_error('Planned while read.orders was published: "
+        "run the query again.') end union all "
+        "select * from `prod`.`orders` version as of 4 where case when at >= 9L then true else false end"
+    )
 
 
 def settings(given: Any, *nodes: dict[str, Any], target: str = "prod", **context: Any) -> Any:
