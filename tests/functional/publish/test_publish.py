@@ -1,7 +1,7 @@
 """Readers see the tables of one build: all of the last that succeeded, whatever happens meanwhile.
 
-DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 2, with --long all),
-                         and how many publications readers see (default 8, with --long 50)
+DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 2, with
+                         --long all), and how many publications more readers see (with --long 50)
 DBT_DELTA_SEED           before which ones; see drawing.py
 """
 
@@ -21,21 +21,26 @@ from tests.functional.operations import operations
 FILES = {
     "models/base.sql": "{{ config(materialized='table') }} select {{ var('step') }} as step",
     "models/marts/orders.sql": """
-        {{ config(materialized='incremental', unique_key='id', on_schema_change='sync_all_columns') }}
+        {{ config(
+            materialized='incremental', unique_key='id', on_schema_change='append_new_columns'
+        ) }}
         select id, (select step from {{ ref('base') }}) as step
-        {%- if var('step') == 3 %}, 'new' as extra{% endif %}
+        {%- if var('step') >= 3 %}, 'new' as extra{% endif %}
         from range(3)
         """,
     "models/marts/customers.sql": """
         {{ config(materialized='table') }}
         select id, step from {{ ref('orders') }} where id < 2
         """,
-    "models/marts/gone.sql": "{{ config(materialized='table') }} select 1 as id, {{ var('step') }} as step",
+    "models/marts/gone.sql": """
+        {{ config(materialized='table') }} select 1 as id, {{ var('step') }} as step
+        """,
     "models/schema.yml": """
         models:
           - name: customers
             columns:
-              - {name: step, data_tests: [{accepted_values: {arguments: {values: [1, 2, 3, 4, 5, 6, 8, 9]}}}]}
+              - name: step
+                data_tests: [{accepted_values: {arguments: {values: [1, 2, 3, 4, 5, 8, 9]}}}]
         """,
 }
 HOOKS = {
@@ -47,6 +52,35 @@ WRITE = re.compile(
 )
 
 
+class Readers:
+    """Threads that join the views all the time; what each query saw, and in which errors it ended."""
+
+    def __init__(self, schema: str, count: int) -> None:
+        names = ("orders", "customers", "orders")
+        self._sql = "select * from " + " join ".join(
+            f"(select max(step) as s{n} from {schema}.{name})" for n, name in enumerate(names)
+        )
+        self.seen: list[tuple[int, ...]] = []
+        self.errors: list[str] = []
+        self._done = threading.Event()
+        self._threads = [threading.Thread(target=self._read) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._done.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self) -> None:
+        own = session().newSession()
+        while not self._done.wait(0.02):
+            try:
+                self.seen.append(tuple(own.sql(self._sql).collect()[0]))
+            except Exception as error:
+                self.errors.append(str(error).partition("\n")[0])
+
+
 class Published:
     """A project that publishes, and its readers."""
 
@@ -54,6 +88,7 @@ class Published:
         self.project = project
         self.schema = f"{project.schema}_read"
         self.settings: dict[str, Any] = {"schema": self.schema, "select": "marts"}
+        self.readers: Readers | None = None
         project.write(FILES)
         project.configure(**HOOKS)
 
@@ -84,12 +119,15 @@ class Published:
 
 
 @pytest.fixture(scope="module")
-def published(new_shared_project: Callable[[str], Project]) -> Published:
-    return Published(new_shared_project("publish"))
+def published(new_shared_project: Callable[[str], Project]) -> Iterator[Published]:
+    made = Published(new_shared_project("publish"))
+    yield made
+    if made.readers:
+        made.readers.stop()
 
 
 @pytest.fixture
-def broken_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
+def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Before which statement that changes the schema of readers dbt fails, as if it were killed."""
     from dbt.adapters.spark.connections import SparkConnectionManager
     from dbt_common.exceptions import DbtDatabaseError
@@ -105,11 +143,14 @@ def broken_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
         return stock(self, sql, *arguments, **named)
 
     monkeypatch.setattr(SparkConnectionManager, "execute", execute)
-    yield state
+    return state
 
 
 def every(step: int, *names: str) -> dict[str, list[Any]]:
-    return {name: [step] for name in names or ("customers", "gone", "orders")}
+    found: dict[str, list[Any]] = {
+        name: [step] for name in names or ("customers", "gone", "orders")
+    }
+    return found if step < 3 else found | {"orders": [step, "extra"]}
 
 
 def test_a_build_publishes_all_at_its_end(published: Published) -> None:
@@ -119,6 +160,8 @@ def test_a_build_publishes_all_at_its_end(published: Published) -> None:
     setting = "'delta.enableInCommitTimestamps'"
     found = published.project.sql(f"show tblproperties {{schema}}.orders ({setting})")
     assert found[0][1] == "true"
+    # They read as long as the tests of this file run.
+    published.readers = Readers(published.schema, 50 if IS_LONG else 2)
     published.build(2)
     assert published.shown() == every(2)
 
@@ -146,7 +189,7 @@ def test_parts_are_published_when_all_after_them_was_run(published: Published) -
     assert "customers was not run after base" in part.output
     assert published.shown() == every(2)
     published.build(3, "build", "-s", "customers")
-    assert published.shown() == every(3, "customers", "gone") | {"orders": [3, "extra"]}
+    assert published.shown() == every(3)
 
 
 def test_readers_go_back_and_forth(published: Published) -> None:
@@ -157,7 +200,7 @@ def test_readers_go_back_and_forth(published: Published) -> None:
     status = published.operation("publish_status")
     assert re.search(r"_read\.orders +\S+\.orders +1 +\d", status.printed)
     published.operation("publish")
-    assert published.shown()["orders"] == [3, "extra"]
+    assert published.shown() == every(3)
     assert published.versions() == before
     wrong = published.operation("unpublish_to", check=False, run="nobody")
     assert "run 'nobody' published nothing" in wrong.output
@@ -170,7 +213,7 @@ def test_vacuum_keeps_what_is_published(published: Published) -> None:
     assert "view" in refused.output
     assert "reads version" in refused.output
     assert set(published.project.warehouse.glob("orders/*.parquet")) == files
-    assert published.shown()["orders"] == [3, "extra"]
+    assert published.shown() == every(3)
 
 
 def test_a_publication_that_is_broken_off_shows_all_or_nothing(
@@ -179,7 +222,7 @@ def test_a_publication_that_is_broken_off_shows_all_or_nothing(
     published.build(4)
     writes = broken_at["writes"]
     assert writes >= 6
-    steps = random.Random(SEED).sample(range(1, writes + 1), min(examples(2, writes), writes))
+    steps = random.Random(SEED).sample(range(1, writes + 1), min(examples(2, 50), writes))
     for number, step in enumerate(sorted(steps)):
         old, new = (4, 5) if number % 2 == 0 else (5, 4)
         print(f"write {step} fails, by seed {SEED}", flush=True)
@@ -191,37 +234,6 @@ def test_a_publication_that_is_broken_off_shows_all_or_nothing(
         assert published.shown() == every(new)
     if len(steps) % 2:
         published.build(4)
-
-
-def test_readers_never_see_two_builds(published: Published) -> None:
-    """50 readers with --long; what they read is planned while tables are published."""
-    seen: set[tuple[int, ...]] = set()
-    errors: list[str] = []
-    done = threading.Event()
-    names = ("orders", "customers", "gone", "orders")
-    joined = " join ".join(
-        f"(select max(step) as s{n} from {published.schema}.{name})" for n, name in enumerate(names)
-    )
-
-    def read() -> None:
-        own = session().newSession()
-        while not done.is_set():
-            try:
-                seen.add(tuple(own.sql(f"select * from {joined}").collect()[0]))
-            except Exception as error:  # noqa: BLE001
-                errors.append(str(error).partition("\n")[0])
-
-    readers = [threading.Thread(target=read) for _ in range(50 if IS_LONG else 4)]
-    for reader in readers:
-        reader.start()
-    for number in range(examples(4, 50)):
-        published.build(8 + number % 2)
-    done.set()
-    for reader in readers:
-        reader.join()
-    assert not errors
-    assert len(seen) >= 2
-    assert all(len(set(builds)) == 1 for builds in seen), seen
 
 
 def test_a_renamed_model_and_one_that_is_gone(published: Published) -> None:
@@ -247,3 +259,21 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
     assert "Give readers another one" in own.output
     assert published.versions() == before
     assert published.shown() == every(4, "customers", "come", "orders")
+
+
+def test_readers_never_saw_two_builds(published: Published) -> None:
+    assert published.readers
+    for number in range(examples(0, 50)):
+        published.project.write({"models/marts/late.sql": "select 1 as id where false"})
+        published.build(
+            8 + number % 2, "build", "--exclude", "late", select="orders customers come"
+        )
+    published.readers.stop()
+    builds = {steps[0] for steps in published.readers.seen}
+    assert builds >= {1, 2, 3, 4}
+    assert all(len(set(steps)) == 1 for steps in published.readers.seen)
+    # The columns of `orders` changed twice: once on the way, and once back and forth.
+    assert all("Planned while" in error for error in published.readers.errors), (
+        published.readers.errors
+    )
+    print(len(published.readers.seen), "queries,", len(published.readers.errors), "to run again")

@@ -147,7 +147,7 @@ def test_a_unit_stays_as_long_as_something_in_it_or_before_it_is_left() -> None:
 
 def test_any_failure_of_the_run_holds_a_build_back() -> None:
     found = publication("build", {}, ["beside failed"])
-    assert found["held"] == dict.fromkeys(["orders", "customers"], ["beside failed"])
+    assert found["held"] == {"orders": ["beside failed"], "customers": ["beside failed"]}
 
 
 OLD = [{"since": 5, "version": 3}]
@@ -206,7 +206,8 @@ def test_a_view_shows_one_version_at_a_time() -> None:
         "select * from `prod`.`orders` version as of 3 where case when at >= 9L then false "
         "when at >= 5L then true else raise_error('Planned while read.orders was published: "
         "run the query again.') end union all "
-        "select * from `prod`.`orders` version as of 4 where case when at >= 9L then true else false end"
+        "select * from `prod`.`orders` version as of 4 where case when at >= 9L then true "
+        "else false end"
     )
 
 
