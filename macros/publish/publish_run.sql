@@ -6,7 +6,7 @@
     {%- for result in results -%}
         {%- do outcomes.append({'id': result.node.unique_id, 'status': result.status | string}) -%}
     {%- endfor -%}
-    {%- set is_limited = (invocation_args_dict.get('empty') or invocation_args_dict.get('sample')) is true -%}
+    {%- set is_limited = true if invocation_args_dict.get('empty') or invocation_args_dict.get('sample') else false -%}
     {%- set done = dbt_delta._publish(settings, outcomes, is_limited) -%}
     {%- for line in dbt_delta._publish_lines(settings, done) -%}{%- do log(line, info=true) -%}{%- endfor -%}
     {{- return('') -}}

@@ -6,7 +6,7 @@
     {%- endif -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- set plan = dbt_delta._publish(settings, [], dry_run=true) -%}
-    {%- set known, lines = dbt_delta._publications(settings, state), [] -%}
+    {%- set known, lines = [] if state.is_new else dbt_delta._publications(settings), [] -%}
     {%- set heads = dbt_delta._heads(settings, state.before) -%}
     {%- for name in (state.published.keys() | list + settings.nodes.keys() | list) | unique | sort -%}
         {%- set shown, head = state.published.get(name), heads.get(name) -%}

@@ -5,7 +5,7 @@
 {% macro unpublish_to(run, dry_run=false) -%}
     {%- set settings = dbt_delta._publish_wanted('unpublish_to') -%}
     {%- set state = dbt_delta._published(settings) -%}
-    {%- set found = dbt_delta._publication_of(run, dbt_delta._publications(settings, state)) -%}
+    {%- set found = dbt_delta._publication_of(run, [] if state.is_new else dbt_delta._publications(settings)) -%}
     {%- set obstacles = [] -%}
     {%- for name, target in found.versions.items() if target != state.published.get(name) -%}
         {%- set relation = dbt_delta._relation_of(target.relation) -%}
@@ -22,7 +22,9 @@
         {%- do dbt_delta._print_targets(settings, found.versions) -%}
         {{- return('') -}}
     {%- endif -%}
-    {%- set done = dbt_delta._show(settings, state, found.versions) -%}
+    {%- set done = dbt_delta._show(
+        settings, state, found.versions, state.views | reject('in', found.versions) | list
+    ) -%}
     {%- if done.lines -%}
         {%- do dbt_delta._record(
             settings, done.seq, found.versions, found.versions, state.before.pending, state.before.seen,

@@ -7,13 +7,14 @@
 {%- endmacro %}
 
 {#
-    What readers see: {seq, now, views, published, others, is_new, before}. `views` are ours by their names, {relation,
-    steps}; `published` what they show now, {relation, version}; `others` what else is there, {name: type}; `before`
-    is what the last run left: {pending, seen, read_at}.
+    What readers see: {seq, now, views, published, broken, others, is_new, before}. `views` are ours by their names,
+    {relation, steps}; `published` what they show now, {relation, version}; `broken` names of which a killed publication
+    shows nothing, and `published` what the last one showed; `others` what else is there, {name: type}; `before` is what
+    the last run left: {pending, seen, read_at}.
 #}
 {% macro _published(settings) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
-    {%- set views, published, others, found = {}, {}, {}, [] -%}
+    {%- set views, published, broken, others, found = {}, {}, [], {}, [] -%}
     {%- set is_there = settings.schema | lower in dbt_delta._schemas() -%}
     {%- for entry in (dbt_delta._listing([settings.schema]) if is_there else []) -%}
         {%- set view = dbt_delta._published_view(entry.text) if entry.type == 'view' else none -%}
@@ -34,15 +35,24 @@
         {%- set step = dbt_delta._step_at(view.steps, seq) -%}
         {%- if step is not none -%}
             {%- do published.update({name: {'relation': view.relation, 'version': step.version}}) -%}
+        {%- else -%}
+            {%- do broken.append(name) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- if broken and place.records.identifier in found -%}
+        {%- for publication in dbt_delta._publications(settings)[:1] -%}
+            {%- for name, target in publication.versions.items() if name in broken -%}
+                {%- do published.update({name: {'relation': target.relation, 'version': target.version}}) -%}
+            {%- endfor -%}
+        {%- endfor -%}
+    {%- endif -%}
     {%- set rows = [] if place.records.identifier not in found else run_query(
         'select state from ' ~ dbt_delta._named(place.records)
         ~ ' where name is null order by written_at desc limit 1'
     ).rows -%}
     {{- return({
         'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
-        'is_new': found | length < 2,
+        'broken': broken, 'is_new': found | length < 2,
         'before': fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0},
     }) -}}
 {%- endmacro %}
@@ -111,12 +121,12 @@
 {%- endmacro %}
 
 {# What was published, newest first: {seq, run, time, versions}; versions as {name: {relation, version, location}}. #}
-{% macro _publications(settings, state) -%}
+{% macro _publications(settings) -%}
     {%- set found = {} -%}
-    {%- for row in ([] if state.is_new else run_query(
+    {%- for row in run_query(
         'select seq, run, written_at, name, relation, version, location from '
         ~ dbt_delta._named(dbt_delta._publish_place(settings).records) ~ ' where name is not null order by seq desc, name'
-    ).rows) -%}
+    ).rows -%}
         {%- do found.setdefault(row['seq'] | int, {
             'seq': row['seq'] | int, 'run': row['run'], 'time': row['written_at'], 'versions': {},
         }).versions.update({row['name']: {

@@ -1,9 +1,9 @@
 {#
     Shows readers the targets, {name: {relation, version}}, all at one instant: first each view learns what it will show
     from a publication on, then one statement says that it has come. Views whose columns change cannot show both, and
-    change right before it. Gives {seq, lines}, what moved.
+    change right before it. Views that are `gone` are dropped right after. Gives {seq, lines}, what moved.
 #}
-{% macro _show(settings, state, targets) -%}
+{% macro _show(settings, state, targets, gone) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
     {%- set seq = [state.now, state.seq + 1] | max -%}
     {%- set early, late, lines = [], [], [] -%}
@@ -16,21 +16,36 @@
         {%- if steps is not none -%}
             {%- do (early if is_same else late).append({'name': name, 'relation': target.relation, 'steps': steps}) -%}
         {%- endif -%}
-        {%- if old is none or old.version != target.version -%}
+        {%- if old is none or old.version != target.version or name in state.broken -%}
             {%- do lines.append(name ~ ' ' ~ (old.version ~ ' -> ' if old else '') ~ target.version) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- for name in state.views if name not in targets -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
+    {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
     {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
     {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
     {%- for view in early + late -%}
         {%- do dbt_delta._set_published_view(settings, view, view.name not in state.views) -%}
     {%- endfor -%}
+    {%- do dbt_delta._check_prepared(settings, state.seq, seq, targets) -%}
     {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
-    {%- for name in state.views if name not in targets -%}
+    {%- for name in gone -%}
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
     {%- endfor -%}
     {{- return({'seq': seq, 'lines': lines}) -}}
+{%- endmacro %}
+
+{# Refuses to publish where another run has meanwhile, or is about to. #}
+{% macro _check_prepared(settings, before, seq, targets) -%}
+    {%- set state = dbt_delta._published(settings) -%}
+    {%- for name, target in targets.items() -%}
+        {%- set step = dbt_delta._step_at(state.views.get(name, {}).get('steps', []), seq) -%}
+        {%- if state.seq != before or step is none or step.version != target.version -%}
+            {%- do dbt_delta._refuse(
+                'Another run publishes in ' ~ settings.schema ~ ' at the same time. Readers see what they saw. '
+                ~ 'When it has ended: dbt run-operation publish.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# Whether two versions of a table have the same columns. #}
@@ -119,7 +134,8 @@
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], seq=state.seq)) -}}{%- endif -%}
-    {%- set shown = dbt_delta._show(settings, state, plan.targets) -%}
+    {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
+    {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
     {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
     {%- if shown.lines or pending != state.before.pending or seen != state.before.seen -%}
         {%- do dbt_delta._record(

@@ -53,7 +53,7 @@ WRITE = re.compile(
 
 
 class Readers:
-    """Threads that join the views all the time; what each query saw, and in which errors it ended."""
+    """Threads that join the views all the time; what each query saw, or the error it ended in."""
 
     def __init__(self, schema: str, count: int) -> None:
         names = ("orders", "customers", "orders")
