@@ -7,7 +7,8 @@
     {%- set state = dbt_delta._published(settings) -%}
     {%- set found = dbt_delta._publication_of(run, [] if state.is_new else dbt_delta._publications(settings)) -%}
     {%- set obstacles = [] -%}
-    {%- for name, target in found.versions.items() if target != state.published.get(name) -%}
+    {%- for name, target in found.versions.items()
+        if target.version != state.published.get(name, {}).get('version') -%}
         {%- set relation = dbt_delta._relation_of(target.relation) -%}
         {%- set problem = dbt_delta._out_of_reach(relation, target.version, dbt_delta._commits(relation), files=true)
             if dbt_delta._entry(relation) is not none else target.relation ~ ' is not there any more' -%}

@@ -48,13 +48,16 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# Whether two versions of a table have the same columns. #}
+{# Whether two versions of a table can be read and have the same columns. #}
 {% macro _has_shape(target, old) -%}
-    {%- set relation = dbt_delta._relation_of(target.relation) -%}
-    {{- return(
-        dbt_delta._columns_of('select * from ' ~ dbt_delta._as_of(relation, old.version))
-        == dbt_delta._columns_of('select * from ' ~ dbt_delta._as_of(relation, target.version))
-    ) -}}
+    {%- set relation, shapes = dbt_delta._relation_of(target.relation), [] -%}
+    {%- for version in (old.version, target.version) -%}
+        {%- set found = dbt_delta._attempt('describe query select * from ' ~ dbt_delta._as_of(relation, version)) -%}
+        {%- set columns = [found.problem] -%}
+        {%- for row in found.rows -%}{%- do columns.append((row[0], row[1])) -%}{%- endfor -%}
+        {%- do shapes.append(columns) -%}
+    {%- endfor -%}
+    {{- return(shapes[0] == shapes[1] and not shapes[0][0]) -}}
 {%- endmacro %}
 
 {% macro _relation_of(text) -%}
@@ -134,6 +137,10 @@
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], seq=state.seq)) -}}{%- endif -%}
+    {#- Of a new model whose first publication was killed: the next one would show it. -#}
+    {%- for name in state.broken if name not in plan.targets -%}
+        {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
+    {%- endfor -%}
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
     {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
