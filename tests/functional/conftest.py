@@ -18,6 +18,7 @@ QUICK_FOLDERS = (
     "diff",
     "incremental",
     "maintenance",
+    "publish",
     "relations",
     "seeds",
     "snapshots",

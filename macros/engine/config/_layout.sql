@@ -36,7 +36,7 @@
         clustering=clustering,
         buckets=dbt_delta._buckets(format),
         location=dbt_delta._location(relation),
-        properties=dbt_delta._properties(format),
+        properties=dict(dbt_delta._properties(format), **dbt_delta._publish_properties(format)),
         defaults={},
         checks=checks if format == 'delta' else {},
         follows_checks=dbt_delta._has_constraints(),

@@ -1,8 +1,8 @@
 {# The lines of logs, and their tables with the limit of a small file: the CTEs `logs` and `tables`. #}
-{% macro _logs_sql(logs, checkpoints=[], limits=false) -%}
+{% macro _logs_sql(logs, checkpoints=[], limits=false, since=none) -%}
     {%- set lines, known = [], [] -%}
     {%- for log in logs -%}
-        {%- do lines.append(dbt_delta._log_lines(log)) -%}
+        {%- do lines.append(dbt_delta._log_lines(log, since)) -%}
         {%- for table in log.tables -%}
             {%- set values = [table.id, dbt_delta._literal(table.location)] -%}
             {%- if limits -%}
@@ -36,7 +36,10 @@ bigint(regexp_extract({{ path }}, '/([0-9]{20})[.][^/]*$', 1))
 {{ path }} rlike '/[0-9]{20}([.]json|[.]checkpoint[.].*)$'
 {%- endmacro %}
 
-{# The lines of logs, each with the path of its file. #}
-{% macro _log_lines(log) -%}
-    {{- return('select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')) -}}
+{# The lines of logs, each with the path of its file; of files from a time on, in milliseconds, Spark opens no other. #}
+{% macro _log_lines(log, since=none) -%}
+    {{- return(
+        'select _metadata.file_path as file, value from text.' ~ dbt_delta._log_files(log, '*.json')
+        ~ ('' if since is none else ' where _metadata.file_modification_time >= timestamp_millis(' ~ since ~ 'L)')
+    ) -}}
 {%- endmacro %}

@@ -62,6 +62,7 @@ def load(**context: Any) -> SimpleNamespace:
             "modules": SimpleNamespace(re=re, itertools=itertools, datetime=datetime),
             "fromjson": _fromjson,
             "execute": True,
+            "var": lambda name, default=None: default,
             **context,
         }
     )

@@ -1,0 +1,137 @@
+{# Where a project publishes: the view that says what readers see, and the table of what was published. #}
+{% macro _publish_place(settings) -%}
+    {{- return({
+        'pointer': api.Relation.create(schema=settings.schema, identifier='dbt_delta_published'),
+        'records': api.Relation.create(schema=settings.schema, identifier='dbt_delta_publications'),
+    }) -}}
+{%- endmacro %}
+
+{#
+    What readers see: {seq, now, views, published, broken, others, is_new, before}. `views` are ours by their names,
+    {relation, steps}; `published` what they show now, {relation, version}; `broken` names of which a killed publication
+    shows nothing, and `published` what the last one showed; `others` what else is there, {name: type}; `before` is what
+    the last run left: {pending, seen, read_at}.
+#}
+{% macro _published(settings) -%}
+    {%- set place = dbt_delta._publish_place(settings) -%}
+    {%- set views, published, broken, others, found = {}, {}, [], {}, [] -%}
+    {%- set is_there = settings.schema | lower in dbt_delta._schemas() -%}
+    {%- for entry in (dbt_delta._listing([settings.schema]) if is_there else []) -%}
+        {%- set view = dbt_delta._published_view(entry.text) if entry.type == 'view' else none -%}
+        {%- if entry.name | lower in (place.pointer.identifier, place.records.identifier) -%}
+            {%- do found.append(entry.name | lower) -%}
+        {%- elif view is none -%}
+            {%- do others.update({entry.name | lower: entry.type}) -%}
+        {%- else -%}
+            {%- do views.update({entry.name | lower: view}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set at = run_query(
+        'select unix_millis(current_timestamp()) as now, '
+        ~ ('seq from ' ~ dbt_delta._named(place.pointer) if place.pointer.identifier in found else '0 as seq')
+    ).rows[0] -%}
+    {%- set seq = at['seq'] | int -%}
+    {%- for name, view in views.items() -%}
+        {%- set step = dbt_delta._step_at(view.steps, seq) -%}
+        {%- if step is not none -%}
+            {%- do published.update({name: {'relation': view.relation, 'version': step.version}}) -%}
+        {%- else -%}
+            {%- do broken.append(name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if broken and place.records.identifier in found -%}
+        {%- for publication in dbt_delta._publications(settings)[:1] -%}
+            {%- for name, target in publication.versions.items() if name in broken -%}
+                {%- do published.update({name: {'relation': target.relation, 'version': target.version}}) -%}
+            {%- endfor -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- set rows = [] if place.records.identifier not in found else run_query(
+        'select state from ' ~ dbt_delta._named(place.records)
+        ~ ' where name is null order by written_at desc limit 1'
+    ).rows -%}
+    {{- return({
+        'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
+        'broken': broken, 'is_new': found | length < 2,
+        'before': fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0},
+    }) -}}
+{%- endmacro %}
+
+{# Refuses what stands in the way of a view, or is the view of another schema's table. #}
+{% macro _check_way(settings, state) -%}
+    {%- for name, node in settings.nodes.items() -%}
+        {%- set table = node.schema ~ '.' ~ node.alias -%}
+        {%- set view, other = state.views.get(name), state.others.get(name) -%}
+        {%- if other or (view and view.relation | lower != table | lower) -%}
+            {%- do dbt_delta._refuse(
+                'dbt_delta_publish: ' ~ settings.schema ~ '.' ~ name ~ ' is ' ~ (
+                    'a ' ~ other ~ ' that dbt_delta did not make' if other
+                    else 'the view of ' ~ view.relation ~ ', not of ' ~ table
+                ) ~ '. Drop it, or give '
+                ~ ('the model another alias' if other else 'this target a schema of its own, or leave it out of targets')
+                ~ '. Nothing was changed.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{#
+    The tables to publish that are there, {name: {relation, version, location, is_moved}}: `is_moved` where rows were
+    written since the version that the last run saw. Only the commits since then are read.
+#}
+{% macro _heads(settings, before) -%}
+    {%- set nodes, groups, heads = {}, {'old': [], 'new': []}, {} -%}
+    {%- for name, node in settings.nodes.items() -%}
+        {%- do nodes.update({(node.schema | lower, node.alias | lower): dict(node, shown_as=name)}) -%}
+    {%- endfor -%}
+    {%- set wanted, schemas = nodes.values() | map(attribute='schema') | map('lower') | unique | list, [] -%}
+    {%- for schema in dbt_delta._schemas() if schema in wanted -%}{%- do schemas.append(schema) -%}{%- endfor -%}
+    {%- for entry in dbt_delta._listing(schemas) if entry.provider == 'delta' and entry.location -%}
+        {%- set node = nodes.get((entry.schema | lower, entry.name | lower)) -%}
+        {%- if node -%}
+            {%- do groups['old' if node.unique_id in before.seen else 'new'].append({
+                'id': entry.name, 'name': node.shown_as, 'relation': node.schema ~ '.' ~ node.alias,
+                'seen': before.seen.get(node.unique_id), 'location': dbt_delta._plain_location(entry.location),
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for kind, tables in groups.items() if tables -%}
+        {%- set numbered = [] -%}
+        {%- for table in tables -%}{%- do numbered.append(dict(table, id=loop.index0)) -%}{%- endfor -%}
+        {%- set commits = {} -%}
+        {%- set logs = dbt_delta._readable_logs(numbered).logs -%}
+        {%- set since = before.read_at - 3600000 if kind == 'old' else none -%}
+        {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
+            {%- do commits.setdefault(row['id'] | int, []).append(
+                {'version': row['version'] | int, 'operation': row['operation']}
+            ) -%}
+        {%- endfor -%}
+        {%- for table in numbered if table.id in commits or table.seen is not none -%}
+            {%- set found = commits.get(table.id, []) -%}
+            {%- set version = found[0].version if found else table.seen -%}
+            {%- do heads.update({table.name: {
+                'relation': table.relation, 'version': version, 'location': table.location,
+                'is_moved': table.seen is not none and (
+                    version < table.seen or dbt_delta._move_rows(found, table.seen, version)
+                ),
+            }}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(heads) -}}
+{%- endmacro %}
+
+{# What was published, newest first: {seq, run, time, versions}; versions as {name: {relation, version, location}}. #}
+{% macro _publications(settings) -%}
+    {%- set found = {} -%}
+    {%- for row in run_query(
+        'select seq, run, written_at, name, relation, version, location from '
+        ~ dbt_delta._named(dbt_delta._publish_place(settings).records) ~ ' where name is not null order by seq desc, name'
+    ).rows -%}
+        {%- do found.setdefault(row['seq'] | int, {
+            'seq': row['seq'] | int, 'run': row['run'], 'time': row['written_at'], 'versions': {},
+        }).versions.update({row['name']: {
+            'relation': row['relation'], 'version': row['version'] | int, 'location': row['location'],
+        }}) -%}
+    {%- endfor -%}
+    {{- return(found.values() | list) -}}
+{%- endmacro %}

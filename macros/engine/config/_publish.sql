@@ -1,0 +1,107 @@
+{#
+    What the variable dbt_delta_publish asks for, none where nothing is published: {schema, unit, nodes}. `nodes` are
+    those that readers see, by the names that they see.
+#}
+{% macro _publish_settings() -%}
+    {%- set given = var('dbt_delta_publish', none) -%}
+    {%- if not given -%}{{- return(none) -}}{%- endif -%}
+    {#- The graph is one object for all models of a run. -#}
+    {%- if 'dbt_delta_publish' not in graph -%}
+        {%- do dbt_delta._check_publish(given) -%}
+        {%- set is_here = 'targets' not in given or target.name in dbt_delta._names(given.targets) -%}
+        {%- do graph.update({'dbt_delta_publish': {
+            'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
+        } if is_here else none}) -%}
+    {%- endif -%}
+    {{- return(graph.dbt_delta_publish) -}}
+{%- endmacro %}
+
+{% macro _check_publish(given) -%}
+    {%- set example = ' As in: dbt_delta_publish: {schema: analytics, select: marts, unit: build}.' -%}
+    {%- if given is not mapping -%}
+        {%- do dbt_delta._refuse("The variable dbt_delta_publish is '" ~ given ~ "', no mapping." ~ example) -%}
+    {%- endif -%}
+    {%- for key in given if key not in ('schema', 'select', 'unit', 'targets') -%}
+        {%- do dbt_delta._refuse(
+            "The variable dbt_delta_publish has '" ~ key ~ "'. It takes schema, select, unit and targets." ~ example
+        ) -%}
+    {%- endfor -%}
+    {%- set schema, unit = given.get('schema'), given.get('unit', 'build') -%}
+    {%- if schema is not string or not schema.strip() -%}
+        {%- do dbt_delta._refuse(
+            'The variable dbt_delta_publish has no schema: the one in which readers find the views.' ~ example
+        ) -%}
+    {%- elif unit not in ('build', 'group', 'model') -%}
+        {%- do dbt_delta._refuse(
+            "The variable dbt_delta_publish has unit '" ~ unit ~ "'. It is one of build, group, model."
+        ) -%}
+    {%- elif schema | lower == target.schema | lower -%}
+        {%- do dbt_delta._refuse(
+            "The variable dbt_delta_publish has schema '" ~ schema ~ "', in which target " ~ target.name
+            ~ ' builds. Give readers another one.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The nodes that `select` takes, without tests, by name; refuses those that cannot be published. #}
+{% macro _published_nodes(given) -%}
+    {%- set nodes = {} -%}
+    {%- for node in dbt_delta._nodes_to_publish(given.get('select')) -%}
+        {%- set what = 'publish: ' ~ node.resource_type ~ ' ' ~ node.name -%}
+        {%- set key = node.alias | lower -%}
+        {%- if node.config.materialized == 'view' or (node.config.get('file_format') or 'delta') | lower != 'delta' -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' is ' ~ ('a view' if node.config.materialized == 'view' else 'no Delta table')
+                ~ ', which has no versions. Make it a Delta table, or leave it out of select in dbt_delta_publish.'
+            ) -%}
+        {%- elif node.schema | lower == given.schema | lower -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' is built in schema ' ~ node.schema ~ ', in which readers would find its view. '
+                ~ 'Give dbt_delta_publish another schema.'
+            ) -%}
+        {%- elif key in nodes -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' and ' ~ nodes[key].name ~ ' would both be ' ~ given.schema ~ '.' ~ node.alias
+                ~ '. Give one of them another alias.'
+            ) -%}
+        {%- endif -%}
+        {%- do nodes.update({key: node}) -%}
+    {%- endfor -%}
+    {{- return(nodes) -}}
+{%- endmacro %}
+
+{# dbt's own selection; without the plugin names, folders and tags, as in `marts tag:nightly`. #}
+{% macro _nodes_to_publish(selection) -%}
+    {%- if not selection -%}
+        {%- set nodes = [] -%}
+        {%- for node in dbt_delta._table_nodes() if node.resource_type != 'seed' -%}
+            {%- do nodes.append(node) -%}
+        {%- endfor -%}
+        {{- return(nodes | sort(attribute='name')) -}}
+    {%- elif adapter.dbt_delta_select is defined -%}
+        {{- return(dbt_delta._selected_nodes(selection, none, 'dbt_delta_publish')) -}}
+    {%- endif -%}
+    {%- set nodes, words = {}, selection.split() if selection is string else selection -%}
+    {%- for word in words -%}
+        {%- set kind, _, value = word.rpartition(':') -%}
+        {%- set found = [] -%}
+        {%- for node in dbt_delta._table_nodes(views=true)
+            if (kind == '' and value in [node.name] + node.fqn) or (kind == 'tag' and value in node.tags) -%}
+            {%- do found.append(nodes.update({node.unique_id: node})) -%}
+        {%- endfor -%}
+        {%- if not found -%}
+            {%- do dbt_delta._refuse(
+                "dbt_delta_publish: select has '" ~ word ~ "', which takes no model, seed or snapshot. Without the plugin "
+                ~ "of dbt_delta's Python package it takes names, folders and tag:<name>."
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(nodes.values() | sort(attribute='name')) -}}
+{%- endmacro %}
+
+{# What a table's versions need to be found by their time, of a model that is published. #}
+{% macro _publish_properties(format) -%}
+    {%- set settings = dbt_delta._publish_settings() if format == 'delta' else none -%}
+    {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list if settings else [] -%}
+    {{- return({'delta.enableInCommitTimestamps': 'true'} if model.unique_id in ids else {}) -}}
+{%- endmacro %}

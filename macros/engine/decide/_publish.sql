@@ -1,0 +1,161 @@
+{# Those ids, and all that edges, as {id: ids}, lead to from them; as keys of a dictionary. #}
+{% macro _reached(ids, edges) -%}
+    {%- set found, queue = {}, ids | list -%}
+    {#- The list grows while it is read. -#}
+    {%- for id in queue if id not in found -%}
+        {%- do found.update({id: true}) -%}
+        {%- do queue.extend(edges.get(id, [])) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# The edges between the nodes of a graph: {up, down}. #}
+{% macro _edges(nodes) -%}
+    {%- set up, down = {}, {} -%}
+    {%- for id, node in nodes.items() -%}
+        {%- for parent in node.get('depends_on', {}).get('nodes', []) -%}
+            {%- do up.setdefault(id, []).append(parent) -%}
+            {%- do down.setdefault(parent, []).append(id) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return({'up': up, 'down': down}) -}}
+{%- endmacro %}
+
+{# What must be right for some nodes to be published: they, all before them, and the tests of these. #}
+{% macro _concerned(ids, edges) -%}
+    {%- set found = dbt_delta._reached(ids, edges.up) -%}
+    {%- set tests = {} -%}
+    {%- for id in found -%}
+        {%- for child in edges.down.get(id, []) if child.startswith('test.') -%}
+            {%- do tests.update({child: true}) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(dict(found, **tests)) -}}
+{%- endmacro %}
+
+{#
+    What is left to do before what is built may be published, {id: why}: what was left `before` and did not succeed
+    since; what failed; what was not run after something before it was built; published tables that no run has built
+    yet, or that others wrote (`moved`, {id: version}). `results` are [{id, status}] of this run.
+#}
+{% macro _pending(published, nodes, edges, before, results, seen, moved, is_limited=false) -%}
+    {%- set concerned = dbt_delta._concerned(published, edges) -%}
+    {%- set pending, done = {}, {} -%}
+    {%- for result in results -%}
+        {%- do done.update({result.id: dbt_delta._is_success(result.status)}) -%}
+    {%- endfor -%}
+    {%- for id, why in before.items() if id in concerned and id in nodes and not done.get(id) -%}
+        {%- do pending.update({id: why}) -%}
+    {%- endfor -%}
+    {%- for result in results if result.id in concerned -%}
+        {%- if not done[result.id] -%}
+            {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}
+        {%- elif is_limited and not result.id.startswith('test.') -%}
+            {%- do pending.update({result.id: 'was built with --empty or --sample'}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for result in results if done[result.id] and result.id.split('.')[0] in ('model', 'seed', 'snapshot') -%}
+        {%- for id in dbt_delta._reached([result.id], edges.down)
+            if id in concerned and id in nodes and id not in done -%}
+            {%- do pending.setdefault(id, 'was not run after ' ~ dbt_delta._node_name(result.id)) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for id in published if not done.get(id) and id not in seen -%}
+        {%- do pending.setdefault(id, 'was not built since it is to be published') -%}
+    {%- endfor -%}
+    {%- for id, version in moved.items() if not done.get(id) -%}
+        {%- do pending.setdefault(id, 'has version ' ~ version ~ ', which no finished run has built') -%}
+    {%- endfor -%}
+    {{- return(pending) -}}
+{%- endmacro %}
+
+{% macro _is_success(status) -%}
+    {{- return((status | string | lower) in ('success', 'pass', 'warn', 'no-op')) -}}
+{%- endmacro %}
+
+{# The name of a node in its id; a generic test has a hash behind it. #}
+{% macro _node_name(id) -%}
+    {{- return(id.split('.')[2]) -}}
+{%- endmacro %}
+
+{# Published tables, by the names that readers see, in the units that move together. #}
+{% macro _units(unit, nodes) -%}
+    {%- set units = {} -%}
+    {%- for name, node in nodes.items() -%}
+        {%- set key = {'build': '', 'group': node.config.get('group') or '', 'model': name}[unit] -%}
+        {%- do units.setdefault(key, []).append(name) -%}
+    {%- endfor -%}
+    {{- return(units) -}}
+{%- endmacro %}
+
+{#
+    Of tables with new versions, `heads` {name: {relation, version}}, those that readers may see: {targets, held}.
+    `targets` is what readers see then, as `published` is what they see now; `held` says why names stay, {name: whys}.
+#}
+{% macro _publication(settings, edges, pending, failed, heads, published) -%}
+    {%- set targets, held = {}, {} -%}
+    {%- for names in dbt_delta._units(settings.unit, settings.nodes).values() -%}
+        {%- set ids, whys = [], failed | list if settings.unit == 'build' else [] -%}
+        {%- for name in names -%}{%- do ids.append(settings.nodes[name].unique_id) -%}{%- endfor -%}
+        {%- set concerned = dbt_delta._concerned(ids, edges) -%}
+        {%- for id, why in pending.items() if id in concerned -%}
+            {%- do whys.append(dbt_delta._node_name(id) ~ ' ' ~ why) -%}
+        {%- endfor -%}
+        {%- for name in names -%}
+            {%- if not whys and name in heads -%}
+                {%- do targets.update({name: heads[name]}) -%}
+            {%- else -%}
+                {%- if name in published -%}{%- do targets.update({name: published[name]}) -%}{%- endif -%}
+                {%- do held.update({name: whys | unique | list or ['is not there']}) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return({'targets': targets, 'held': held}) -}}
+{%- endmacro %}
+
+{# The step of a view that holds at a publication, none before the first; steps are [{since, version}]. #}
+{% macro _step_at(steps, seq) -%}
+    {%- set at = namespace(step=none) -%}
+    {%- for step in steps if step.since <= seq -%}{%- set at.step = step -%}{%- endfor -%}
+    {{- return(at.step) -}}
+{%- endmacro %}
+
+{#
+    The steps of a view that shows `version` from a publication on, and until then what it shows now: none where those
+    that it has do that. Where the columns differ it cannot show both.
+#}
+{% macro _steps_to(steps, now, seq, version, is_same_shape) -%}
+    {%- set current = dbt_delta._step_at(steps, now) -%}
+    {%- set later = dbt_delta._step_at(steps, seq) -%}
+    {%- if later is not none and later.version == version -%}{{- return(none) -}}{%- endif -%}
+    {%- set new = [{'since': seq, 'version': version}] -%}
+    {{- return(([current] if current is not none and is_same_shape else []) + new) -}}
+{%- endmacro %}
+
+{# What a view of a published table says of itself: {relation, steps}; none of any other view. #}
+{% macro _published_view(text) -%}
+    {%- set found = modules.re.match('(?s)select /\\* dbt_delta_publish (\\{.*?\\}) \\*/', text or '') -%}
+    {{- return(fromjson(found.group(1), none) if found else none) -}}
+{%- endmacro %}
+
+{# Of publications, newest first, the one that a run made: its id or the beginning, or `previous`. #}
+{% macro _publication_of(run, publications) -%}
+    {%- set found = [] -%}
+    {%- for publication in publications -%}
+        {%- if publication.run.startswith(run | string) or (run == 'previous' and loop.index0 == 1) -%}
+            {%- do found.append(publication) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set runs = found | map(attribute='run') | unique | list -%}
+    {%- if not found -%}
+        {%- do dbt_delta._refuse(
+            "unpublish_to: run '" ~ run ~ "' published nothing. The last ones that did are "
+            ~ (publications | map(attribute='run') | unique | list)[:5] | join(', ') ~ '.'
+        ) -%}
+    {%- elif runs | length > 1 -%}
+        {%- do dbt_delta._refuse(
+            "unpublish_to: run '" ~ run ~ "' may be " ~ runs | join(' or ') ~ '. Give more of its id.'
+        ) -%}
+    {%- endif -%}
+    {{- return(found[0]) -}}
+{%- endmacro %}

@@ -1,0 +1,154 @@
+{#
+    Shows readers the targets, {name: {relation, version}}, all at one instant: first each view learns what it will show
+    from a publication on, then one statement says that it has come. Views whose columns change cannot show both, and
+    change right before it. Views that are `gone` are dropped right after. Gives {seq, lines}, what moved.
+#}
+{% macro _show(settings, state, targets, gone) -%}
+    {%- set place = dbt_delta._publish_place(settings) -%}
+    {%- set seq = [state.now, state.seq + 1] | max -%}
+    {%- set early, late, lines = [], [], [] -%}
+    {%- for name, target in targets.items() -%}
+        {%- set old = state.published.get(name) -%}
+        {%- set is_same = old is none or old.version == target.version or dbt_delta._has_shape(target, old) -%}
+        {%- set steps = dbt_delta._steps_to(
+            state.views.get(name, {}).get('steps', []), state.seq, seq, target.version, is_same
+        ) -%}
+        {%- if steps is not none -%}
+            {%- do (early if is_same else late).append({'name': name, 'relation': target.relation, 'steps': steps}) -%}
+        {%- endif -%}
+        {%- if old is none or old.version != target.version or name in state.broken -%}
+            {%- do lines.append(name ~ ' ' ~ (old.version ~ ' -> ' if old else '') ~ target.version) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
+    {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
+    {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
+    {%- for view in early + late -%}
+        {%- do dbt_delta._set_published_view(settings, view, view.name not in state.views) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._check_prepared(settings, state.seq, seq, targets) -%}
+    {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
+    {%- for name in gone -%}
+        {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
+    {%- endfor -%}
+    {{- return({'seq': seq, 'lines': lines}) -}}
+{%- endmacro %}
+
+{# Refuses to publish where another run has meanwhile, or is about to. #}
+{% macro _check_prepared(settings, before, seq, targets) -%}
+    {%- set state = dbt_delta._published(settings) -%}
+    {%- for name, target in targets.items() -%}
+        {%- set step = dbt_delta._step_at(state.views.get(name, {}).get('steps', []), seq) -%}
+        {%- if state.seq != before or step is none or step.version != target.version -%}
+            {%- do dbt_delta._refuse(
+                'Another run publishes in ' ~ settings.schema ~ ' at the same time. Readers see what they saw. '
+                ~ 'When it has ended: dbt run-operation publish.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Whether two versions of a table can be read and have the same columns. #}
+{% macro _has_shape(target, old) -%}
+    {%- set relation, shapes = dbt_delta._relation_of(target.relation), [] -%}
+    {%- for version in (old.version, target.version) -%}
+        {%- set found = dbt_delta._attempt('describe query select * from ' ~ dbt_delta._as_of(relation, version)) -%}
+        {%- set columns = [found.problem] -%}
+        {%- for row in found.rows -%}{%- do columns.append((row[0], row[1])) -%}{%- endfor -%}
+        {%- do shapes.append(columns) -%}
+    {%- endfor -%}
+    {{- return(shapes[0] == shapes[1] and not shapes[0][0]) -}}
+{%- endmacro %}
+
+{% macro _relation_of(text) -%}
+    {%- set schema, _, name = text.partition('.') -%}
+    {{- return(api.Relation.create(schema=schema, identifier=name)) -}}
+{%- endmacro %}
+
+{# The schema, and the view that says that nothing was published yet. #}
+{% macro _begin_publishing(settings) -%}
+    {%- set place = dbt_delta._publish_place(settings) -%}
+    {%- do run_query('create schema if not exists ' ~ dbt_delta._quoted(settings.schema)) -%}
+    {%- do run_query(dbt_delta.get_create_publications_sql(place.records)) -%}
+    {%- if not dbt_delta._is_in_catalog(place.pointer) -%}
+        {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(0), is_new=true)) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro _set_published_view(settings, view, is_new) -%}
+    {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
+    {%- set sql = dbt_delta.get_published_view_sql(
+        relation, dbt_delta._relation_of(view.relation), view.steps, dbt_delta._publish_place(settings).pointer
+    ) -%}
+    {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, is_new)) -%}
+{%- endmacro %}
+
+{#
+    Takes from views what nobody sees any more: Delta would refuse it once it is older than the table's retention, and
+    the view with it. Queries that are being planned may still need it: they have two seconds.
+#}
+{% macro _settle(settings) -%}
+    {%- set state, waits = dbt_delta._published(settings), [] -%}
+    {%- for name, view in state.views.items() if view.steps | length > 1 -%}
+        {%- if not waits -%}
+            {%- do waits.append(run_query("select reflect('java.lang.Thread', 'sleep', 2000L)")) -%}
+        {%- endif -%}
+        {%- do dbt_delta._set_published_view(settings, {
+            'name': name, 'relation': view.relation, 'steps': [dbt_delta._step_at(view.steps, state.seq)],
+        }, is_new=false) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Writes down what is published, and what a run leaves to later ones. #}
+{% macro _record(settings, seq, targets, heads, pending, seen, now) -%}
+    {%- set rows = [] -%}
+    {%- for name, target in targets.items() -%}
+        {%- do rows.append(dict(target, name=name, location=heads.get(name, {}).get('location') or '')) -%}
+    {%- endfor -%}
+    {%- do run_query(dbt_delta.get_record_sql(
+        dbt_delta._publish_place(settings).records, seq, invocation_id, rows,
+        tojson({'pending': pending, 'seen': seen, 'read_at': now}, sort_keys=true),
+    )) -%}
+{%- endmacro %}
+
+{#
+    What a run that ends here publishes, and what it leaves to do. `results` are [{id, status}]; `is_forced` publishes
+    what is there, whatever is left to do.
+#}
+{% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
+    {%- set state = dbt_delta._published(settings) -%}
+    {%- do dbt_delta._check_way(settings, state) -%}
+    {%- set heads, edges = dbt_delta._heads(settings, state.before), dbt_delta._edges(graph.nodes) -%}
+    {%- set ids, moved, seen, failed = [], {}, {}, [] -%}
+    {%- for name, node in settings.nodes.items() -%}
+        {%- do ids.append(node.unique_id) -%}
+        {%- if name in heads -%}
+            {%- do seen.update({node.unique_id: heads[name].version}) -%}
+            {%- if heads[name].is_moved -%}{%- do moved.update({node.unique_id: heads[name].version}) -%}{%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for result in results if not dbt_delta._is_success(result.status) -%}
+        {%- do failed.append(
+            dbt_delta._node_name(result.id) ~ (' was skipped' if result.status == 'skipped' else ' failed')
+        ) -%}
+    {%- endfor -%}
+    {%- set pending = {} if is_forced else dbt_delta._pending(
+        ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved, is_limited
+    ) -%}
+    {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
+    {%- if dry_run -%}{{- return(dict(plan, lines=[], seq=state.seq)) -}}{%- endif -%}
+    {#- Of a new model whose first publication was killed: the next one would show it. -#}
+    {%- for name in state.broken if name not in plan.targets -%}
+        {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
+    {%- endfor -%}
+    {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
+    {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
+    {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
+    {%- if shown.lines or pending != state.before.pending or seen != state.before.seen -%}
+        {%- do dbt_delta._record(
+            settings, shown.seq, plan.targets if shown.lines else {}, heads, pending, seen, state.now
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._settle(settings) -%}
+    {{- return(dict(plan, **shown)) -}}
+{%- endmacro %}

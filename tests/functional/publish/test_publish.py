@@ -1,0 +1,279 @@
+"""Readers see the tables of one build: all of the last that succeeded, whatever happens meanwhile.
+
+DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 2, with
+                         --long all), and how many publications more readers see (with --long 50)
+DBT_DELTA_SEED           before which ones; see drawing.py
+"""
+
+import random
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.functional.drawing import IS_LONG, SEED, examples
+from tests.functional.harness import Invocation, Project, session
+from tests.functional.operations import operations
+
+# `gone` becomes `come` in a step; step 7 is one that a test refuses.
+FILES = {
+    "models/base.sql": "{{ config(materialized='table') }} select {{ var('step') }} as step",
+    "models/marts/orders.sql": """
+        {{ config(
+            materialized='incremental', unique_key='id', on_schema_change='append_new_columns'
+        ) }}
+        select id, (select step from {{ ref('base') }}) as step
+        {%- if var('step') >= 3 %}, 'new' as extra{% endif %}
+        from range(3)
+        """,
+    "models/marts/customers.sql": """
+        {{ config(materialized='table') }}
+        select id, step from {{ ref('orders') }} where id < 2
+        """,
+    "models/marts/gone.sql": """
+        {{ config(materialized='table') }} select 1 as id, {{ var('step') }} as step
+        """,
+    "models/schema.yml": """
+        models:
+          - name: customers
+            columns:
+              - name: step
+                data_tests: [{accepted_values: {arguments: {values: [1, 2, 3, 4, 5, 8, 9]}}}]
+        """,
+}
+HOOKS = {
+    "on-run-start": "{{ dbt_delta.publish_check() }}",
+    "on-run-end": "{{ dbt_delta.publish_run(results) }}",
+}
+WRITE = re.compile(
+    r"\s*(/\*.*?\*/\s*)?(create|alter|insert|drop) (view|table|schema|into)", re.DOTALL
+)
+
+
+class Readers:
+    """Threads that join the views all the time; what each query saw, or the error it ended in."""
+
+    def __init__(self, schema: str, count: int) -> None:
+        names = ("orders", "customers", "orders")
+        self._sql = "select * from " + " join ".join(
+            f"(select max(step) as s{n} from {schema}.{name})" for n, name in enumerate(names)
+        )
+        self.seen: list[tuple[int, ...]] = []
+        self.errors: list[str] = []
+        self._done = threading.Event()
+        self._threads = [threading.Thread(target=self._read) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._done.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self) -> None:
+        own = session().newSession()
+        while not self._done.wait(0.02):
+            try:
+                self.seen.append(tuple(own.sql(self._sql).collect()[0]))
+            except Exception as error:
+                self.errors.append(str(error).partition("\n")[0])
+
+
+class Published:
+    """A project that publishes, and its readers."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.schema = f"{project.schema}_read"
+        self.settings: dict[str, Any] = {"schema": self.schema, "select": "marts"}
+        self.readers: Readers | None = None
+        project.write(FILES)
+        project.configure(**HOOKS)
+
+    def build(self, step: int, *arguments: str, check: bool = True, **settings: Any) -> Invocation:
+        wanted = {"step": step, "dbt_delta_publish": {**self.settings, **settings}}
+        return self.project.dbt(*(arguments or ("build",)), vars=wanted, check=check)
+
+    def operation(self, name: str, check: bool = True, **arguments: Any) -> Invocation:
+        wanted = {
+            "step": 1,
+            "dbt_delta_publish": self.settings,
+            "dbt_delta_short_retention": [f"{self.project.schema}.orders"],
+        }
+        return operations(self.project, (name, arguments), vars=wanted, check=check)
+
+    def shown(self) -> dict[str, list[Any]]:
+        """What readers see of each view: the build that its rows are of, and columns that came."""
+        found = {}
+        for row in session().sql(f"show views in {self.schema}").collect():
+            if row.viewName != "dbt_delta_published":
+                rows = session().sql(f"select * from {self.schema}.{row.viewName}")
+                found[row.viewName] = sorted({r.step for r in rows.collect()}) + rows.columns[2:]
+        return found
+
+    def versions(self) -> dict[str, int]:
+        names = ("base", "orders", "customers")
+        return {name: self.project.version(name) for name in names}
+
+
+@pytest.fixture(scope="module")
+def published(new_shared_project: Callable[[str], Project]) -> Iterator[Published]:
+    made = Published(new_shared_project("publish"))
+    yield made
+    if made.readers:
+        made.readers.stop()
+
+
+@pytest.fixture
+def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Before which statement that changes the schema of readers dbt fails, as if it were killed."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+    from dbt_common.exceptions import DbtDatabaseError
+
+    state = {"step": 0, "writes": 0}
+    stock = SparkConnectionManager.execute
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if WRITE.match(sql) and "_read`" in sql:
+            state["writes"] += 1
+            if state["writes"] == state["step"]:
+                raise DbtDatabaseError("injected")
+        return stock(self, sql, *arguments, **named)
+
+    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
+    return state
+
+
+def every(step: int, *names: str) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {
+        name: [step] for name in names or ("customers", "gone", "orders")
+    }
+    return found if step < 3 else found | {"orders": [step, "extra"]}
+
+
+def test_a_build_publishes_all_at_its_end(published: Published) -> None:
+    run = published.build(1)
+    assert re.search("Published in .*_read: customers 0, gone 0, orders 0", run.output)
+    assert published.shown() == every(1)
+    setting = "'delta.enableInCommitTimestamps'"
+    found = published.project.sql(f"show tblproperties {{schema}}.orders ({setting})")
+    assert found[0][1] == "true"
+    # They read as long as the tests of this file run.
+    published.readers = Readers(published.schema, 50 if IS_LONG else 2)
+    published.build(2)
+    assert published.shown() == every(2)
+
+
+def test_a_failed_test_leaves_everything(published: Published) -> None:
+    before = published.versions()
+    run = published.build(7, check=False)
+    assert not run.success
+    assert re.search(
+        "Not published in .*: customers, gone, orders, as accepted_values_", run.output
+    )
+    assert published.shown() == every(2)
+    assert all(version > before[name] for name, version in published.versions().items())
+    # One model is right, and the test is not: what failed is not forgotten.
+    part = published.build(7, "run", "-s", "gone")
+    assert "accepted_values_" in part.output
+    assert published.shown() == every(2)
+    refused = published.operation("publish", check=False)
+    assert "Nothing was changed" in refused.output
+    assert published.shown() == every(2)
+
+
+def test_parts_are_published_when_all_after_them_was_run(published: Published) -> None:
+    part = published.build(3, "run", "-s", "base orders gone")
+    assert "customers was not run after base" in part.output
+    assert published.shown() == every(2)
+    published.build(3, "build", "-s", "customers")
+    assert published.shown() == every(3)
+
+
+def test_readers_go_back_and_forth(published: Published) -> None:
+    before = published.versions()
+    back = published.operation("unpublish_to", run="previous")
+    assert "see run" in back.output
+    assert published.shown() == every(2)
+    status = published.operation("publish_status")
+    assert re.search(r"_read\.orders +\S+\.orders +1 +\d", status.printed)
+    published.operation("publish")
+    assert published.shown() == every(3)
+    assert published.versions() == before
+    wrong = published.operation("unpublish_to", check=False, run="nobody")
+    assert "run 'nobody' published nothing" in wrong.output
+
+
+def test_vacuum_keeps_what_is_published(published: Published) -> None:
+    published.build(7, check=False)
+    files = set(published.project.warehouse.glob("orders/*.parquet"))
+    refused = published.operation("vacuum", check=False, relation="orders", retention_hours=0)
+    assert "view" in refused.output
+    assert "reads version" in refused.output
+    assert set(published.project.warehouse.glob("orders/*.parquet")) == files
+    assert published.shown() == every(3)
+
+
+def test_a_publication_that_is_broken_off_shows_all_or_nothing(
+    published: Published, broken_at: dict[str, int]
+) -> None:
+    published.build(4)
+    writes = broken_at["writes"]
+    assert writes >= 6
+    steps = random.Random(SEED).sample(range(1, writes + 1), min(examples(2, 50), writes))
+    for number, step in enumerate(sorted(steps)):
+        old, new = (4, 5) if number % 2 == 0 else (5, 4)
+        print(f"write {step} fails, by seed {SEED}", flush=True)
+        broken_at.update(step=step, writes=0)
+        assert not published.build(new, check=False).success
+        broken_at["step"] = 0
+        assert published.shown() in (every(old), every(new)), step
+        published.build(new)
+        assert published.shown() == every(new)
+    if len(steps) % 2:
+        published.build(4)
+
+
+def test_a_renamed_model_and_one_that_is_gone(published: Published) -> None:
+    published.project.write(
+        {"models/marts/gone.sql": None, "models/marts/come.sql": FILES["models/marts/gone.sql"]}
+    )
+    run = published.build(4)
+    assert "gone removed" in run.output
+    assert published.shown() == every(4, "customers", "come", "orders")
+
+
+def test_what_cannot_be_published_is_refused_before_anything_is_written(
+    published: Published,
+) -> None:
+    before = published.versions()
+    session().sql(f"create table {published.schema}.late (id int) using delta")
+    published.project.write(
+        {"models/marts/late.sql": "{{ config(materialized='table') }} select 1 as id"}
+    )
+    refused = published.build(5, check=False)
+    assert f"{published.schema}.late is a table that dbt_delta did not make" in refused.output
+    own = published.build(5, check=False, schema=published.project.schema)
+    assert "Give readers another one" in own.output
+    assert published.versions() == before
+    assert published.shown() == every(4, "customers", "come", "orders")
+
+
+def test_readers_never_saw_two_builds(published: Published) -> None:
+    assert published.readers
+    for number in range(examples(0, 50)):
+        published.project.write({"models/marts/late.sql": "select 1 as id where false"})
+        published.build(
+            8 + number % 2, "build", "--exclude", "late", select="orders customers come"
+        )
+    published.readers.stop()
+    builds = {steps[0] for steps in published.readers.seen}
+    assert builds >= {1, 2, 3, 4}
+    assert all(len(set(steps)) == 1 for steps in published.readers.seen)
+    # The columns of `orders` changed twice: once on the way, and once back and forth.
+    assert all("Planned while" in error for error in published.readers.errors), (
+        published.readers.errors
+    )
+    print(len(published.readers.seen), "queries,", len(published.readers.errors), "to run again")

@@ -1,0 +1,275 @@
+"""What may be published, and what its views show, without Spark."""
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros import rendering
+
+# raw -> orders -> customers; a test on each, and a model beside them.
+PARENTS = {
+    "model.p.raw": [],
+    "model.p.orders": ["model.p.raw"],
+    "model.p.customers": ["model.p.orders"],
+    "model.p.beside": ["model.p.raw"],
+    "test.p.not_null_raw.1": ["model.p.raw"],
+    "test.p.unique_orders.2": ["model.p.orders"],
+    "test.p.unique_beside.3": ["model.p.beside"],
+}
+NODES = {id: {"depends_on": {"nodes": parents}} for id, parents in PARENTS.items()}
+PUBLISHED = ["model.p.orders", "model.p.customers"]
+ALL = dict.fromkeys(PARENTS, "success")
+SEEN = dict.fromkeys(PUBLISHED, 1)
+
+
+def pending(results: dict[str, str], **given: Any) -> dict[str, str]:
+    macros = rendering.load()
+    seen, moved = given.pop("seen", SEEN), given.pop("moved", {})
+    return macros._pending(
+        PUBLISHED,
+        NODES,
+        macros._edges(NODES),
+        given.pop("before", {}),
+        [{"id": id, "status": status} for id, status in results.items()],
+        seen,
+        moved,
+        **given,
+    )
+
+
+def test_a_whole_build_leaves_nothing() -> None:
+    assert pending(ALL, seen={}) == {}
+    assert pending({**ALL, "test.p.unique_orders.2": "warn"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("id", "status", "why"),
+    [
+        ("test.p.unique_orders.2", "fail", "failed"),
+        ("test.p.not_null_raw.1", "error", "failed"),
+        ("model.p.customers", "skipped", "was skipped"),
+        ("model.p.customers", "runtime error", "failed"),
+        ("model.p.customers", "partial success", "failed"),
+    ],
+)
+def test_what_failed_is_left(id: str, status: str, why: str) -> None:
+    assert pending({**ALL, id: status}) == {id: why}
+
+
+def test_what_nobody_reads_holds_nothing_back() -> None:
+    assert pending({**ALL, "test.p.unique_beside.3": "fail", "model.p.beside": "error"}) == {}
+
+
+def test_what_comes_after_a_model_is_left_until_it_has_run() -> None:
+    left = pending({"model.p.orders": "success"})
+    assert left == {
+        "model.p.customers": "was not run after orders",
+        "test.p.unique_orders.2": "was not run after orders",
+    }
+    retried = {"model.p.customers": "success", "test.p.unique_orders.2": "pass"}
+    assert pending(retried, before=left) == {}
+    assert pending({"model.p.customers": "success"}, before=left) == {
+        "test.p.unique_orders.2": "was not run after orders"
+    }
+
+
+def test_what_left_the_project_is_not_waited_for() -> None:
+    assert pending({}, before={"test.p.gone.4": "failed", "test.p.unique_beside.3": "failed"}) == {}
+
+
+def test_a_table_that_others_wrote_waits_for_a_build() -> None:
+    assert pending({}, moved={"model.p.orders": 7}) == {
+        "model.p.orders": "has version 7, which no finished run has built"
+    }
+    assert pending(ALL, moved={"model.p.orders": 7}) == {}
+
+
+def test_a_table_that_no_run_has_built_yet_is_left() -> None:
+    why = "was not built since it is to be published"
+    assert pending({}, seen={"model.p.orders": 1}) == {"model.p.customers": why}
+
+
+def test_an_empty_build_is_no_build() -> None:
+    why = "was built with --empty or --sample"
+    left = pending(ALL, is_limited=True)
+    assert left == dict.fromkeys(["model.p.raw", *PUBLISHED], why)
+
+
+def node(name: str, **config: Any) -> dict[str, Any]:
+    return {
+        "unique_id": f"model.p.{name}",
+        "name": name,
+        "alias": name,
+        "schema": "prod",
+        "resource_type": "model",
+        "package_name": "p",
+        "fqn": ["p", "marts", name],
+        "tags": [],
+        "config": {"materialized": "table", **config},
+    }
+
+
+def publication(unit: str, left: dict[str, str], failed: list[str]) -> Any:
+    macros = rendering.load()
+    nodes = {name: node(name, group=group) for name, group in (("orders", "a"), ("customers", "b"))}
+    heads = {name: {"relation": f"prod.{name}", "version": 2} for name in nodes}
+    old = {name: {"relation": f"prod.{name}", "version": 1} for name in nodes}
+    return macros._publication(
+        {"unit": unit, "nodes": nodes}, macros._edges(NODES), left, failed, heads, old
+    )
+
+
+def versions(found: Any) -> dict[str, int]:
+    return {name: target["version"] for name, target in found["targets"].items()}
+
+
+@pytest.mark.parametrize("unit", ["build", "group", "model"])
+def test_all_move_when_nothing_is_left(unit: str) -> None:
+    found = publication(unit, {}, [])
+    assert versions(found) == {"orders": 2, "customers": 2}
+    assert found["held"] == {}
+
+
+def test_a_unit_stays_as_long_as_something_in_it_or_before_it_is_left() -> None:
+    left = {"model.p.customers": "failed"}
+    assert versions(publication("build", left, [])) == {"orders": 1, "customers": 1}
+    for unit in ("group", "model"):
+        found = publication(unit, left, ["beside failed"])
+        assert versions(found) == {"orders": 2, "customers": 1}
+        assert found["held"] == {"customers": ["customers failed"]}
+    assert versions(publication("model", {"test.p.not_null_raw.1": "failed"}, [])) == {
+        "orders": 1,
+        "customers": 1,
+    }
+
+
+def test_any_failure_of_the_run_holds_a_build_back() -> None:
+    found = publication("build", {}, ["beside failed"])
+    assert found["held"] == {"orders": ["beside failed"], "customers": ["beside failed"]}
+
+
+OLD = [{"since": 5, "version": 3}]
+
+
+def test_a_view_learns_what_it_shows_next() -> None:
+    steps = rendering.load()._steps_to
+    new = {"since": 9, "version": 4}
+    assert steps(OLD, 5, 9, 4, True) == [*OLD, new]
+    assert steps(OLD, 5, 9, 4, False) == [new]
+    assert steps([], 5, 9, 4, True) == [new]
+    assert steps(OLD, 5, 9, 3, True) is None
+
+
+def test_what_a_killed_publication_left_is_used_or_replaced() -> None:
+    steps = rendering.load()._steps_to
+    left = [*OLD, {"since": 7, "version": 4}]
+    assert steps(left, 5, 9, 4, True) is None
+    assert steps(left, 5, 9, 3, True) == [*OLD, {"since": 9, "version": 3}]
+    assert steps(left, 5, 9, 6, True) == [*OLD, {"since": 9, "version": 6}]
+
+
+def relation(schema: str, identifier: str) -> SimpleNamespace:
+    return SimpleNamespace(schema=schema, identifier=identifier)
+
+
+def load(**context: Any) -> SimpleNamespace:
+    return rendering.load(tojson=rendering.json.dumps, **context)
+
+
+def test_a_view_says_what_it_shows() -> None:
+    macros = load()
+    steps = [*OLD, {"since": 9, "version": 4}]
+    view = macros.get_published_view_sql(
+        relation("read", "orders"), relation("prod", "ord`*/ers"), steps, relation("read", "now")
+    )
+    assert macros._published_view(view.strip()) == {"relation": "prod.ord`*/ers", "steps": steps}
+    assert view.count("*/") == 1 + 2  # the comment, and the name twice
+    assert macros._published_view("select 1") is None
+    assert macros._time_travels(view) == [
+        {"name": ["prod", "ord`*/ers"], "version": "3"},
+        {"name": ["prod", "ord`*/ers"], "version": "4"},
+    ]
+
+
+def test_a_view_shows_one_version_at_a_time() -> None:
+    macros = load()
+    steps = [*OLD, {"since": 9, "version": 4}]
+    view = macros.get_published_view_sql(
+        relation("read", "orders"), relation("prod", "orders"), steps, relation("read", "now")
+    )
+    text = re.sub(r"/\*.*?\*/ ", "", " ".join(view.split())).replace(
+        "(select seq from `read`.`now`)", "at"
+    )
+    assert text == (
+        "select * from `prod`.`orders` version as of 3 where case when at >= 9L then false "
+        "when at >= 5L then true else raise_error('Planned while read.orders was published: "
+        "run the query again.') end union all "
+        "select * from `prod`.`orders` version as of 4 where case when at >= 9L then true "
+        "else false end"
+    )
+
+
+def settings(given: Any, *nodes: dict[str, Any], target: str = "prod", **context: Any) -> Any:
+    graph = {"nodes": {one["unique_id"]: one for one in nodes}}
+    adapter = rendering.through("session", **context)
+    macros = load(
+        var=lambda name, default=None: given,
+        graph=graph,
+        target=SimpleNamespace(name=target, schema="prod"),
+        adapter=adapter,
+        project_name="p",
+    )
+    return macros._publish_settings()
+
+
+def test_what_is_published_is_what_select_takes() -> None:
+    nodes = [node("orders"), node("customers"), {**node("other"), "fqn": ["p", "core", "other"]}]
+    found = settings({"schema": "read", "select": "marts"}, *nodes)
+    assert list(found["nodes"]) == ["customers", "orders"]
+    assert found["unit"] == "build"
+    assert settings({"schema": "read", "targets": ["prod"]}, *nodes) is not None
+    assert settings({"schema": "read", "targets": "ci"}, *nodes) is None
+    assert settings(None) is None
+    chosen = lambda selection, state: ["model.p.other"]  # noqa: E731
+    found = settings({"schema": "read", "select": "+x"}, *nodes, dbt_delta_select=chosen)
+    assert list(found["nodes"]) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("analytics", "no mapping"),
+        ({"select": "marts"}, "has no schema"),
+        ({"schema": "PROD"}, "in which target prod builds"),
+        ({"schema": "read", "unit": "table"}, "one of build, group, model"),
+        ({"schema": "read", "modle": 1}, "has 'modle'"),
+        ({"schema": "read", "select": "mart"}, "'mart', which takes no model"),
+        ({"schema": "custom", "select": "custom"}, "is built in schema custom"),
+        ({"schema": "read", "select": "a_view"}, "is a view, which has no versions"),
+        ({"schema": "read", "select": "parquet"}, "is no Delta table"),
+        ({"schema": "read", "select": "orders twin"}, "orders would both be read.orders"),
+    ],
+)
+def test_what_cannot_be_published_is_refused(given: Any, message: str) -> None:
+    nodes = [
+        node("orders"),
+        {**node("twin"), "alias": "orders"},
+        {**node("custom"), "schema": "custom"},
+        node("a_view", materialized="view"),
+        node("parquet", file_format="parquet"),
+    ]
+    with pytest.raises(rendering.CompilationError, match=message):
+        settings(given, *nodes)
+
+
+def test_a_publication_is_found_by_its_run() -> None:
+    of = rendering.load()._publication_of
+    known = [{"run": run, "seq": seq} for run, seq in (("ab1", 4), ("ab2", 3), ("ab2", 2))]
+    assert of("ab2", known)["seq"] == 3
+    assert of("previous", known)["seq"] == 3
+    with pytest.raises(rendering.CompilationError, match="may be ab1 or ab2"):
+        of("ab", known)
+    with pytest.raises(rendering.CompilationError, match="published nothing"):
+        of("cd", known)
