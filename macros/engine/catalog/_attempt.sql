@@ -1,6 +1,7 @@
 {#
     Runs a statement: {problem, rows, table}. `problem` is the error in one line, or an empty text. Without the plugin a
-    SQL script catches the error: it knows only whether a path is missing, and does not catch errors of Java.
+    SQL script catches the error: it knows only whether a path is missing, and does not catch errors of Java. A script
+    returns no rows of SHOW and DESCRIBE, so these run again by themselves.
 #}
 {% macro _attempt(sql) -%}
     {%- if adapter.dbt_delta_attempt is defined -%}
@@ -9,6 +10,9 @@
         {%- set table = run_query(dbt_delta.get_attempt_sql(sql)) -%}
         {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
         {%- set problem = table.rows[0]['dbt_delta_problem'] if failed else '' -%}
+        {%- if not failed and sql.split()[0] | lower in ('show', 'describe') -%}
+            {%- set table = run_query(sql) -%}
+        {%- endif -%}
     {%- endif -%}
     {{- return({'problem': problem, 'rows': table.rows if table else [], 'table': table}) -}}
 {%- endmacro %}

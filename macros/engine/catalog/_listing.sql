@@ -27,10 +27,10 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# A listing fails if a table is dropped meanwhile. With the plugin it is repeated: EXECUTE IMMEDIATE lists nothing. #}
+{# A listing fails if a table is dropped meanwhile: then it is repeated. #}
 {% macro _extended_tables(schema) -%}
     {%- set listing = 'show table extended in ' ~ dbt_delta._quoted(schema) ~ " like '*'" -%}
-    {%- for number in range(3 if adapter.dbt_delta_attempt is defined else 0) -%}
+    {%- for number in range(3) -%}
         {%- set listed = dbt_delta._attempt(listing) -%}
         {%- if not listed.problem -%}{{- return(listed.rows) -}}{%- endif -%}
     {%- endfor -%}
