@@ -15,6 +15,8 @@ from dbt_delta.session.stock import StockAdapter
 if TYPE_CHECKING:
     import agate
 
+    from dbt_delta.state.build import Build
+
 # Where dbt-databricks and dbt-spark run Python models.
 CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
 
@@ -24,6 +26,8 @@ class DeltaAdapter(StockAdapter):
 
     ConnectionManager = DeltaConnectionManager
     Relation = DeltaRelation
+    # What the command that runs decides of its nodes, where one asks for it; see state/hooks.py.
+    build: "Build | None" = None
 
     @property
     def method(self) -> str:

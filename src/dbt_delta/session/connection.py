@@ -27,6 +27,8 @@ from dbt_delta.session.staged import Staged
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+    from dbt_delta.state.plan import Reads
+
 logger = AdapterLogger("dbt_delta")
 _serial = itertools.count(1)
 _labelled = threading.local()
@@ -50,6 +52,8 @@ class SessionConnection(SparkConnectionWrapper):
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
         self._staged = Staged()
+        # How often Spark was asked anything through this connection.
+        self.work = 0
         try:
             self.session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
@@ -125,6 +129,13 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.columns(self.session, as_sent(sql, None))
 
+    def reads(self, sql: str) -> "Reads":
+        """See ``plan.reads``."""
+        from dbt_delta.state import plan
+
+        with self._running():
+            return plan.reads(self.session, as_sent(sql, None))
+
     def fetchall(self) -> "list[Row]":
         return self._fetch(None)
 
@@ -180,6 +191,7 @@ class SessionConnection(SparkConnectionWrapper):
     def _running(self) -> Generator[None, None, None]:
         """Work in Spark on behalf of this connection: its jobs labelled, its errors dbt's."""
         self._refuse_if_cancelled()
+        self.work += 1
         try:
             with errors.as_database_error():
                 self._label_jobs()

@@ -36,10 +36,13 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     return _of_delta(spark, entry)
 
 
-def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
+def listing(
+    spark: "SparkSession", schemas: list[str], name: str | None = None
+) -> list[dict[str, Any]] | None:
     """What ``_listing`` of the macros promises of all relations of schemas; opens no table.
 
-    None in another catalog than Spark's own. What is dropped meanwhile is left out.
+    With ``name`` of that one only. None in another catalog than Spark's own. What is dropped
+    meanwhile is left out.
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
@@ -47,7 +50,7 @@ def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] |
     found = []
     for schema in schemas:
         if catalog.databaseExists(schema):
-            names = catalog.listTables(schema, "*", False)
+            names = catalog.listTables(schema, "*" if name is None else name, False)
             entries = _list(spark, catalog.getTablesByName(names))
             found.extend(_listed(spark, schema, entry) for entry in entries)
     return found

@@ -29,7 +29,8 @@ class DeltaConnectionManager(SparkConnectionManager):
         if credentials.method not in profile.OURS:
             super().open(connection)
         else:
-            patches.apply(patches.FIRST_FAILURE)
+            for patch in patches.OF_TASKS:
+                patches.apply(patch)
             is_session = credentials.method == profile.SESSION
             connection.handle = _session(connection) if is_session else _server(connection)
             connection.state = ConnectionState.OPEN

@@ -1,0 +1,300 @@
+"""One command of dbt: which of its nodes run, and what is recorded of those that did."""
+
+import copy
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_id
+
+from dbt_delta.session import spark
+from dbt_delta.state import decide, plan
+from dbt_delta.state import node as nodes
+from dbt_delta.state.facts import Facts, Name
+from dbt_delta.state.table import Records, StateTable
+
+SWITCH = "DBT_DELTA_BUILD"
+UNCHANGED = "unchanged"
+NOT_DUE = "not due"
+
+logger = AdapterLogger("dbt_delta")
+
+
+@dataclass
+class Look:
+    """What was known of a node before it ran. ``skipped`` is its result where it need not run."""
+
+    node: Any
+    is_asked: bool = False
+    own: Name | None = None
+    code: str = ""
+    config: str = ""
+    # The code of the next run, where the first one of an incremental model has another.
+    next_sql: str = ""
+    reads: plan.Reads | None = None
+    before: dict[Name, decide.Fact] = field(default_factory=dict)
+    unsure: str = ""
+    skipped: str = ""
+
+
+class Build:
+    """The decisions and records of one command, which several threads make.
+
+    ``adapter`` is ours with an embedded session; ``manifest`` the command's.
+    """
+
+    def __init__(self, adapter: Any, config: Any, manifest: Any) -> None:
+        self._adapter = adapter
+        self._config = config
+        self._manifest = manifest
+        self._settings = dict(config.credentials.server_side_parameters)
+        self._guard = threading.Lock()
+        self._records: dict[str, dict[str, Any]] = {}
+        self._known: Records | None = None
+        self._table: StateTable | None = None
+        self._facts: Facts | None = None
+        self._is_broken = False
+        self._is_forced = is_forced() or bool(_flag(config, "FULL_REFRESH"))
+
+    def look(self, runner: Any, node: Any) -> Look:
+        """What is known of a compiled node, and whether it is skipped.
+
+        Raises:
+            DbtRuntimeError: its configuration asks for something that there is not.
+        """
+        is_asked, after = nodes.asked(node)
+        look = Look(node, is_asked, nodes.relation(node))
+        if not is_asked or self._is_broken:
+            return look
+        try:
+            self._look(look, runner, after)
+        except Exception as error:
+            # Whatever it is: the node runs.
+            look.unsure = f"it could not be looked at: {_line(error)}"
+            logger.debug(f"{node.unique_id}: {look.unsure}")
+        return look
+
+    def ran(self, look: Look, status: str) -> None:
+        """Takes notice of a node that ran to its end, whichever."""
+        node = look.node
+        if self._facts is not None:
+            only_itself = nodes.writes_only_itself(node)
+            if not only_itself or look.own is not None:
+                self._facts.forget(look.own if only_itself else None)
+        if not look.is_asked or self._is_broken or self._known is None:
+            return
+        try:
+            record = self._record(look, status)
+        except Exception as error:
+            logger.debug(f"{node.unique_id}: nothing recorded: {_line(error)}")
+            record = {**_empty(look, status), "unsure": f"it was not recorded: {_line(error)}"}
+        with self._guard:
+            self._records[node.unique_id] = record
+
+    def end(self) -> None:
+        """Records the nodes that ran, in one commit; in none if there are none."""
+        if not self._records or self._table is None or self._known is None:
+            return
+        if self._known.problem:
+            return
+        try:
+            self._table.write(get_invocation_id(), self._records, self._known)
+        except Exception as error:
+            logger.warning(
+                f"What this run built could not be recorded in {self._table.name}: {_line(error)}. "
+                "These nodes run again next time."
+            )
+
+    def reason(self, look: Look, after: decide.BuildAfter | None) -> tuple[str, bool]:
+        """Why a node would run now, empty if not; and whether it is only not due yet."""
+        now = self._now(look)
+        record = self._known.by_node.get(look.node.unique_id) if self._known else None
+        own = decide.why_itself(record, now)
+        if own or record is None:
+            return own, False
+        changed = decide.changed_inputs(record, now)
+        if changed and after and not decide.is_due(record, changed, after, time.time()):
+            return "", True
+        return ", ".join(changed.values()), False
+
+    def _look(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> None:
+        facts = self._start()
+        node = look.node
+        compiled = self._compiled(runner, node)
+        look.code = nodes.digest(compiled.key)
+        look.config = nodes.configuration(
+            node, self._manifest, self._settings, bool(look.own) and node.resource_type == "test"
+        )
+        look.unsure = _never(node)
+        if not self._is_forced and not look.unsure and not self._known.problem:
+            reason, is_waiting = self.reason(look, after)
+            logger.debug(f"{node.unique_id} {'runs: ' + reason if reason else 'is unchanged'}")
+            if not reason:
+                look.skipped = NOT_DUE if is_waiting else UNCHANGED
+                return
+        if look.own is not None:
+            look.before[look.own] = facts.of(*look.own)
+        if look.unsure or compiled.sql is None:
+            look.reads = plan.Reads()
+            return
+        look.next_sql = self._next_sql(runner, node)
+        look.reads = self._reads(compiled.sql)
+        for name in look.reads.tables | look.reads.views:
+            look.before[name] = facts.of(*name)
+
+    def _record(self, look: Look, status: str) -> dict[str, Any]:
+        record = _empty(look, status)
+        if record["unsure"] or status not in decide.SUCCESS or look.reads is None:
+            return record
+        reads = look.reads
+        if look.next_sql:
+            reads = self._reads(look.next_sql)
+            record["code"] = nodes.digest(["sql", look.next_sql])
+        record["unsure"] = reads.unsure
+        if look.own is not None:
+            after = self._facts.of(*look.own)
+            record["own"] = after
+            record["unsure"] = record["unsure"] or self._foreign(look, after)
+        for name in sorted((reads.tables | reads.views) - {look.own}):
+            if name not in look.before:
+                record["unsure"] = record["unsure"] or "what it reads was not known before it ran"
+                continue
+            fact = look.before[name]
+            if fact is None or fact["kind"] == "other":
+                record["unsure"] = record["unsure"] or f"{'.'.join(name)} is no Delta table"
+            via = sorted(".".join(one) for one in reads.via.get(name, {name}))
+            record["reads"].append({"schema": name[0], "name": name[1], "fact": fact, "via": via})
+        return record
+
+    def _foreign(self, look: Look, after: decide.Fact) -> str:
+        """Why a node's own table is not known to be what the node made."""
+        if after is None:
+            return "its table is gone"
+        if after["kind"] == "other" and look.node.resource_type != "test":
+            return "its table is no Delta table"
+        before = look.before.get(look.own)
+        if after["kind"] == "delta" and not self._facts.is_own(before, after, get_invocation_id()):
+            return "others wrote to its table while it ran"
+        return ""
+
+    def _now(self, look: Look) -> decide.Now:
+        return decide.Now(look.code, look.config, look.own, self._facts.of, self._facts.change)
+
+    def _start(self) -> Facts:
+        """Reads what earlier runs recorded, when the first node asks."""
+        with self._guard:
+            if self._facts is not None:
+                return self._facts
+            session = spark.new_session(self._settings)
+            credentials = self._config.credentials
+            self._table = StateTable(session, credentials.schema, self._config.project_name)
+            self._known = self._table.read()
+            if self._known.problem:
+                logger.warning(
+                    f"{self._table.name} cannot be used: {self._known.problem}. Every node runs. "
+                    "Drop the table: the next run makes it anew."
+                )
+            self._facts = Facts(session)
+            return self._facts
+
+    def _compiled(self, runner: Any, node: Any) -> "_Compiled":
+        kind = str(node.resource_type)
+        if kind == "seed":
+            return _Compiled(["seed", nodes.seed_code(node)], None)
+        if kind == "unit_test":
+            raise ValueError("unit tests are not looked at")
+        if node.config.get("incremental_strategy") == "microbatch" and kind == "model":
+            sql = self._rendered(runner, node, {})
+            batches = [[str(at) for at in batch] for batch in runner.get_batches(node).values()]
+            return _Compiled(["batches", sql, batches], sql)
+        return _Compiled(["sql", node.compiled_code], node.compiled_code)
+
+    def _next_sql(self, runner: Any, node: Any) -> str:
+        """The code that a model's next run has, where it has another than this one; else empty."""
+        if node.config.get("materialized") != "incremental" or node.resource_type != "model":
+            return ""
+        if node.config.get("incremental_strategy") == "microbatch":
+            return ""
+        handle = self._adapter.connections.get_thread_connection().handle
+        before = handle.work
+        context = {"is_incremental": lambda: True, "dbt_delta_nothing_landed": True}
+        sql = self._rendered(runner, node, context)
+        if handle.work != before or sql == node.compiled_code:
+            return ""
+        return sql
+
+    def _rendered(self, runner: Any, node: Any, context: dict[str, Any]) -> str:
+        """A model's code, rendered beside dbt's own rendering of it."""
+        fresh = copy.copy(node)
+        fresh.compiled, fresh.compiled_code = False, None
+        fresh.extra_ctes, fresh.extra_ctes_injected = [], False
+        compiled = runner.compiler.compile_node(fresh, self._manifest, context, write=False)
+        return str(compiled.compiled_code)
+
+    def _reads(self, sql: str) -> plan.Reads:
+        try:
+            return self._adapter.connections.get_thread_connection().handle.reads(sql)
+        except DbtRuntimeError as error:
+            return plan.Reads(unsure=f"Spark cannot plan it alone: {_line(error)}")
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """What a node's result follows from, and the SELECT among it."""
+
+    key: list[Any]
+    sql: str | None
+
+
+def _empty(look: Look, status: str) -> dict[str, Any]:
+    return {
+        "status": status,
+        "code": look.code,
+        "config": look.config,
+        "unsure": look.unsure,
+        "own": None,
+        "reads": [],
+        "at": time.time(),
+    }
+
+
+def _never(node: Any) -> str:
+    """Why a node runs always, whatever its inputs."""
+    if nodes.has_hooks(node):
+        return "it has hooks"
+    if getattr(node, "language", "sql") == "python" and not node.config.get("deterministic"):
+        return "it is a Python model without deterministic: true"
+    return ""
+
+
+def is_wanted(manifest: Any) -> bool:
+    """Whether any node asks not to be run without need."""
+    every = [*manifest.nodes.values(), *manifest.unit_tests.values()]
+    return any(
+        node.config.get("build_when") is not None or getattr(node.config, "freshness", None)
+        for node in every
+    )
+
+
+def is_forced() -> bool:
+    """Whether the environment asks to run every node.
+
+    Raises:
+        DbtRuntimeError: it asks for something that there is not.
+    """
+    asked = os.environ.get(SWITCH, "")
+    if asked not in ("", nodes.ALWAYS):
+        raise DbtRuntimeError(f"{SWITCH} is {asked!r}. It is {nodes.ALWAYS}, or not set.")
+    return bool(asked)
+
+
+def _flag(config: Any, name: str) -> Any:
+    return getattr(config.args, name, None) or getattr(config.args, name.lower(), None)
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
