@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from dbt_delta.state.plan import Reads
 
 logger = AdapterLogger("dbt_delta")
+# Words without which no statement writes; a name or a text may have them, too.
+_WRITING = re.compile(
+    r"\b(?:insert|merge|update|delete|create|drop|alter|truncate|replace|restore|convert|undrop"
+    r"|execute|call|load|msck|repair|use)\b",
+    re.IGNORECASE,
+)
 _serial = itertools.count(1)
 _labelled = threading.local()
 
@@ -54,6 +60,8 @@ class SessionConnection(SparkConnectionWrapper):
         self._staged = Staged()
         # How often Spark was asked anything through this connection.
         self.work = 0
+        # Whether a statement may have written anything.
+        self.wrote = False
         try:
             self.session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
@@ -83,6 +91,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._result = None
         sql = as_sent(sql, bindings)
         self._staged.note(sql)
+        self.wrote = self.wrote or _WRITING.search(sql) is not None
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt.adapters.contracts.connection import ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
@@ -78,9 +79,9 @@ class Build:
             logger.debug(f"{node.unique_id}: {look.unsure}")
         return look
 
-    def ran(self, look: Look, status: str) -> None:
-        """Takes notice of a node that ran to its end, whichever."""
-        node = look.node
+    def ran(self, look: Look, result: Any) -> None:
+        """Takes notice of a node that ran, with dbt's result; None after an error."""
+        node, status = look.node, "error" if result is None else str(result.status)
         if self._facts is not None:
             only_itself = nodes.writes_only_itself(node)
             if not only_itself or look.own is not None:
@@ -88,6 +89,9 @@ class Build:
         if not look.is_asked or self._is_broken or self._known is None:
             return
         try:
+            if str(node.resource_type) == "unit_test" and result is not None:
+                # dbt makes its SELECT only when it runs it.
+                look.reads = self._reads(result.node.compiled_code)
             record = self._record(look, status)
         except Exception as error:
             logger.debug(f"{node.unique_id}: nothing recorded: {_line(error)}")
@@ -124,6 +128,8 @@ class Build:
     def _look(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> None:
         facts = self._start()
         node = look.node
+        if self._wrote():
+            facts.forget(None)
         compiled = self._compiled(runner, node)
         look.code = nodes.digest(compiled.key)
         look.config = nodes.configuration(
@@ -206,12 +212,48 @@ class Build:
         if kind == "seed":
             return _Compiled(["seed", nodes.seed_code(node)], None)
         if kind == "unit_test":
-            raise ValueError("unit tests are not looked at")
+            return _Compiled(self._unit_test_key(node), None)
         if node.config.get("incremental_strategy") == "microbatch" and kind == "model":
             sql = self._rendered(runner, node, {})
             batches = [[str(at) for at in batch] for batch in runner.get_batches(node).values()]
             return _Compiled(["batches", sql, batches], sql)
         return _Compiled(["sql", node.compiled_code], node.compiled_code)
+
+    def _unit_test_key(self, test: Any) -> list[Any]:
+        """What the result of a unit test follows from; dbt renders it only when it runs it.
+
+        Its rows get the types that the columns of the model's inputs have.
+        """
+        model = self._manifest.nodes[test.depends_on.nodes[0]]
+        sources, waiting, seen = [], [model.unique_id], set()
+        while waiting:
+            name = waiting.pop()
+            node = self._manifest.nodes.get(name) or self._manifest.sources[name]
+            if name in seen:
+                continue
+            seen.add(name)
+            if node is model or getattr(node, "is_ephemeral_model", False):
+                sources.append([node.raw_code, nodes.macros_behind(node, self._manifest)])
+                waiting.extend(node.depends_on.nodes)
+            if not getattr(node, "is_ephemeral_model", False):
+                sources.append([name, self._facts.columns(node.schema, node.identifier)])
+        return [
+            "unit test",
+            *[one.to_dict(omit_none=True) for one in test.given],
+            test.expect.to_dict(omit_none=True),
+            test.overrides.to_dict(omit_none=True) if test.overrides else {},
+            self._config.vars.to_dict(),
+            self._config.cli_vars,
+            self._manifest.env_vars,
+            sources,
+        ]
+
+    def _wrote(self) -> bool:
+        """Whether a statement in a node's Jinja, which has been rendered, may have written."""
+        connection = self._adapter.connections.get_if_exists()
+        if connection is None or connection.state != ConnectionState.OPEN:
+            return False
+        return bool(connection.handle.wrote)
 
     def _next_sql(self, runner: Any, node: Any) -> str:
         """The code that a model's next run has, where it has another than this one; else empty."""

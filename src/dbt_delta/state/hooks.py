@@ -39,13 +39,12 @@ def run_node(stock: Any) -> Any:
         look = current.look(self, compiled_node)
         if look.skipped:
             return _result(compiled_node, look.skipped)
-        status = "error"
+        result = None
         try:
             result = stock(self, compiled_node, manifest)
-            status = str(result.status)
             return result
         finally:
-            current.ran(look, status)
+            current.ran(look, result)
 
     return run
 
@@ -73,9 +72,9 @@ def _result(node: Any, message: str) -> Any:
 def print_test(stock: Any) -> Any:
     """dbt's line of a test's result, which has no place for a message."""
     from dbt.events import types
-    from dbt.events.format import format_fancy_output_line
     from dbt.task import group_lookup
     from dbt_common.events.base_types import EventLevel
+    from dbt_common.events.format import format_fancy_output_line
     from dbt_common.events.functions import fire_event
     from dbt_common.ui import green
 
