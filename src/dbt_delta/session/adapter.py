@@ -99,6 +99,13 @@ class DeltaAdapter(StockAdapter):
         return select(self, selection, state)
 
     @available
+    def dbt_delta_state(self, selection: str | None) -> list[dict[str, Any]] | None:
+        """See ``report.report``; None through a connection to a server."""
+        from dbt_delta.state import report
+
+        return report.report(self, selection) if self._session() else None
+
+    @available
     def dbt_delta_folders(self, schema: str, known: list[str]) -> dict[str, str]:
         """See ``folders.unknown``; through a connection to a server nothing is found."""
         from dbt_delta.session import folders

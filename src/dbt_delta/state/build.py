@@ -113,42 +113,47 @@ class Build:
                 "These nodes run again next time."
             )
 
-    def reason(self, look: Look, after: decide.BuildAfter | None) -> tuple[str, bool]:
-        """Why a node would run now, empty if not; and whether it is only not due yet."""
-        now = self._now(look)
-        record = self._known.by_node.get(look.node.unique_id) if self._known else None
-        own = decide.why_itself(record, now)
-        if own or record is None:
-            return own, False
+    def weigh(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> tuple[str, str]:
+        """Why a compiled node runs, empty if it need not, and what it is called then."""
+        self._start()
+        look.code = nodes.digest(self._compiled(runner, look.node)[0])
+        is_kept = bool(look.own) and str(look.node.resource_type) == "test"
+        look.config = nodes.configuration(look.node, self._manifest, self._settings, is_kept)
+        look.unsure = _never(look.node)
+        if look.unsure or self._known.problem:
+            return look.unsure or "the records cannot be read", ""
+        record = self._known.by_node.get(look.node.unique_id)
+        now = decide.Now(look.code, look.config, look.own, self._facts.of, self._facts.change)
+        reason = decide.why_itself(record, now)
+        if reason or record is None:
+            return reason, ""
         changed = decide.changed_inputs(record, now)
         if changed and after and not decide.is_due(record, changed, after, time.time()):
-            return "", True
-        return ", ".join(changed.values()), False
+            return "", NOT_DUE
+        return ", ".join(changed.values()), "" if changed else UNCHANGED
+
+    def last(self, node: Any) -> dict[str, Any] | None:
+        """What is recorded of a node's last run."""
+        return self._known.by_node.get(node.unique_id) if self._known else None
 
     def _look(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> None:
-        facts = self._start()
-        node = look.node
+        facts, node = self._start(), look.node
         if self._wrote():
             facts.forget(None)
-        compiled = self._compiled(runner, node)
-        look.code = nodes.digest(compiled.key)
-        look.config = nodes.configuration(
-            node, self._manifest, self._settings, bool(look.own) and node.resource_type == "test"
-        )
-        look.unsure = _never(node)
-        if not self._is_forced and not look.unsure and not self._known.problem:
-            reason, is_waiting = self.reason(look, after)
-            logger.debug(f"{node.unique_id} {'runs: ' + reason if reason else 'is unchanged'}")
-            if not reason:
-                look.skipped = NOT_DUE if is_waiting else UNCHANGED
-                return
+        reason, look.skipped = self.weigh(look, runner, after)
+        if self._is_forced:
+            look.skipped = ""
+        if look.skipped:
+            return
+        logger.debug(f"{node.unique_id} runs: {reason or SWITCH + ' or --full-refresh'}")
         if look.own is not None:
             look.before[look.own] = facts.of(*look.own)
-        if look.unsure or compiled.sql is None:
+        sql = self._compiled(runner, node)[1]
+        if look.unsure or sql is None:
             look.reads = plan.Reads()
             return
         look.next_sql = self._next_sql(runner, node)
-        look.reads = self._reads(compiled.sql)
+        look.reads = self._reads(sql)
         for name in look.reads.tables | look.reads.views:
             look.before[name] = facts.of(*name)
 
@@ -187,9 +192,6 @@ class Build:
             return "others wrote to its table while it ran"
         return ""
 
-    def _now(self, look: Look) -> decide.Now:
-        return decide.Now(look.code, look.config, look.own, self._facts.of, self._facts.change)
-
     def _start(self) -> Facts:
         """Reads what earlier runs recorded, when the first node asks."""
         with self._guard:
@@ -207,17 +209,18 @@ class Build:
             self._facts = Facts(session)
             return self._facts
 
-    def _compiled(self, runner: Any, node: Any) -> "_Compiled":
+    def _compiled(self, runner: Any, node: Any) -> tuple[list[Any], str | None]:
+        """What a node's result follows from, and the SELECT among it, if there is one."""
         kind = str(node.resource_type)
         if kind == "seed":
-            return _Compiled(["seed", nodes.seed_code(node)], None)
+            return ["seed", nodes.seed_code(node)], None
         if kind == "unit_test":
-            return _Compiled(self._unit_test_key(node), None)
+            return self._unit_test_key(node), None
         if node.config.get("incremental_strategy") == "microbatch" and kind == "model":
             sql = self._rendered(runner, node, {})
             batches = [[str(at) for at in batch] for batch in runner.get_batches(node).values()]
-            return _Compiled(["batches", sql, batches], sql)
-        return _Compiled(["sql", node.compiled_code], node.compiled_code)
+            return ["batches", sql, batches], sql
+        return ["sql", node.compiled_code], node.compiled_code
 
     def _unit_test_key(self, test: Any) -> list[Any]:
         """What the result of a unit test follows from; dbt renders it only when it runs it.
@@ -282,14 +285,6 @@ class Build:
             return self._adapter.connections.get_thread_connection().handle.reads(sql)
         except DbtRuntimeError as error:
             return plan.Reads(unsure=f"Spark cannot plan it alone: {_line(error)}")
-
-
-@dataclass(frozen=True)
-class _Compiled:
-    """What a node's result follows from, and the SELECT among it."""
-
-    key: list[Any]
-    sql: str | None
 
 
 def _empty(look: Look, status: str) -> dict[str, Any]:

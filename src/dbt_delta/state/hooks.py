@@ -14,7 +14,9 @@ def execute_nodes(stock: Any) -> Any:
     def execute(self: Any) -> Any:
         build.is_forced()  # which refuses what it does not know
         adapter = get_adapter(self.config)
-        if getattr(adapter, "method", None) != profile.SESSION or not build.is_wanted(self.manifest):
+        if getattr(adapter, "method", None) != profile.SESSION or not build.is_wanted(
+            self.manifest
+        ):
             return stock(self)
         adapter.build = current = build.Build(adapter, self.config, self.manifest)
         try:

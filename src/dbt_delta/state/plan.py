@@ -154,9 +154,7 @@ def _unsure(found: _Found, reason: str) -> None:
     found.unsure = found.unsure or reason
 
 
-def _relation(
-    node: dict[str, Any], found: _Found, views: tuple[tuple[str, str], ...]
-) -> None:
+def _relation(node: dict[str, Any], found: _Found, views: tuple[tuple[str, str], ...]) -> None:
     table = node.get("catalogTable")
     if not table:
         _unsure(found, "it reads files by their path")

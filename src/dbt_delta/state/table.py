@@ -101,7 +101,9 @@ class StateTable:
 def _parsed(text: str | None) -> dict[str, Any] | None:
     try:
         record = json.loads(text or "")
-        return record if {"status", "code", "config", "unsure", "reads", "at"} <= set(record) else None
+        return (
+            record if {"status", "code", "config", "unsure", "reads", "at"} <= set(record) else None
+        )
     except (ValueError, TypeError):
         return None
 

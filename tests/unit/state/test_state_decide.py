@@ -65,12 +65,8 @@ def now(facts: dict[str, Any] | None = None, change: str = "", **changes: Any) -
             "a.raw was made anew",
             id="history",
         ),
-        pytest.param(
-            record(), now({"seen": {**VIEW, "digest": "w"}}), "a.seen changed", id="view"
-        ),
-        pytest.param(
-            record(), now({"seen": INPUT}), "a.seen was a view and is a delta", id="kind"
-        ),
+        pytest.param(record(), now({"seen": {**VIEW, "digest": "w"}}), "a.seen changed", id="view"),
+        pytest.param(record(), now({"seen": INPUT}), "a.seen was a view and is a delta", id="kind"),
     ],
 )
 def test_why_a_node_runs(kept: dict[str, Any] | None, found: decide.Now, reason: str) -> None:
