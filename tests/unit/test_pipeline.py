@@ -106,11 +106,15 @@ def test_until_needs_a_date(capsys: pytest.CaptureFixture[str], command: str) ->
 
 @pytest.mark.usefixtures("landed")
 @pytest.mark.parametrize(
-    ("arguments", "is_built"),
-    [([], True), (["--full-refresh"], True), (["-s", "flights"], False), (["--empty"], False)],
+    ("arguments", "starts"),
+    [
+        ([], ["2013-01-01"]),
+        (["-s", "flights"], ["2013-01-01"]),
+        (["--event-time-start", "2013-06-01"], ["2013-06-01"]),
+    ],
 )
-def test_only_a_build_of_everything_is_remembered(
-    monkeypatch: pytest.MonkeyPatch, arguments: list[str], is_built: bool
+def test_each_build_names_the_same_batches(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], starts: list[str]
 ) -> None:
     commands: list[list[str]] = []
 
@@ -123,6 +127,9 @@ def test_only_a_build_of_everything_is_remembered(
             return SimpleNamespace(success=True, exception=None, result=None)
 
     monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
-    pipeline.Build(arguments).until(None)
-    pipeline.Build([]).until(None)
-    assert ("--event-time-start" not in commands[-1]) == is_built
+    build = pipeline.Build(arguments)
+    build.until(None)
+    build.until(None)
+    assert commands[-1] == commands[-2]
+    given = zip(commands[-1], commands[-1][1:], strict=False)
+    assert [value for name, value in given if name == "--event-time-start"] == starts
