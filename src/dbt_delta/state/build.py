@@ -91,7 +91,7 @@ class Build:
         try:
             if str(node.resource_type) == "unit_test" and result is not None:
                 # dbt makes its SELECT only when it runs it.
-                look.reads = self._reads(result.node.compiled_code)
+                look.reads = self._reads(result.node, result.node.compiled_code)
             record = self._record(look, status)
         except Exception as error:
             logger.debug(f"{node.unique_id}: nothing recorded: {_line(error)}")
@@ -153,7 +153,7 @@ class Build:
             look.reads = plan.Reads()
             return
         look.next_sql = self._next_sql(runner, node)
-        look.reads = self._reads(sql)
+        look.reads = self._reads(node, sql)
         for name in look.reads.tables | look.reads.views:
             look.before[name] = facts.of(*name)
 
@@ -163,7 +163,7 @@ class Build:
             return record
         reads = look.reads
         if look.next_sql:
-            reads = self._reads(look.next_sql)
+            reads = self._reads(look.node, look.next_sql)
             record["code"] = nodes.digest(["sql", look.next_sql])
         record["unsure"] = reads.unsure
         if look.own is not None:
@@ -206,8 +206,19 @@ class Build:
                     f"{self._table.name} cannot be used: {self._known.problem}. Every node runs. "
                     "Drop the table: the next run makes it anew."
                 )
-            self._facts = Facts(session)
+            self._facts = Facts(session, self._loaded())
             return self._facts
+
+    def _loaded(self) -> dict[Name, str]:
+        """The query by which each source that has one says when it was loaded."""
+        found = {}
+        for source in self._manifest.sources.values():
+            name = (source.schema.lower(), source.identifier.lower())
+            if source.loaded_at_query:
+                found[name] = source.loaded_at_query
+            elif source.loaded_at_field:
+                found[name] = f"select max({source.loaded_at_field}) from {_quoted(name)}"
+        return found
 
     def _compiled(self, runner: Any, node: Any) -> tuple[list[Any], str | None]:
         """What a node's result follows from, and the SELECT among it, if there is one."""
@@ -280,11 +291,21 @@ class Build:
         compiled = runner.compiler.compile_node(fresh, self._manifest, context, write=False)
         return str(compiled.compiled_code)
 
-    def _reads(self, sql: str) -> plan.Reads:
+    def _reads(self, node: Any, sql: str) -> plan.Reads:
+        """What a node's code reads; of Python code, what dbt says that it may."""
+        if getattr(node, "language", "sql") == "python":
+            sql = " union all ".join(
+                f"select 1 from (select * from {_quoted(self._parent(name))})"
+                for name in node.depends_on.nodes
+            )
         try:
-            return self._adapter.connections.get_thread_connection().handle.reads(sql)
+            return self._adapter.connections.get_thread_connection().handle.reads(sql or "select 1")
         except DbtRuntimeError as error:
             return plan.Reads(unsure=f"Spark cannot plan it alone: {_line(error)}")
+
+    def _parent(self, name: str) -> Name:
+        parent = self._manifest.nodes.get(name) or self._manifest.sources[name]
+        return parent.schema, parent.identifier
 
 
 def _empty(look: Look, status: str) -> dict[str, Any]:
@@ -303,6 +324,8 @@ def _never(node: Any) -> str:
     """Why a node runs always, whatever its inputs."""
     if nodes.has_hooks(node):
         return "it has hooks"
+    if node.config.get("sql_header"):
+        return "it has a sql_header"
     if getattr(node, "language", "sql") == "python" and not node.config.get("deterministic"):
         return "it is a Python model without deterministic: true"
     return ""
@@ -331,6 +354,10 @@ def is_forced() -> bool:
 
 def _flag(config: Any, name: str) -> Any:
     return getattr(config.args, name, None) or getattr(config.args, name.lower(), None)
+
+
+def _quoted(name: Name) -> str:
+    return ".".join("`" + part.replace("`", "``") + "`" for part in name)
 
 
 def _line(error: Exception) -> str:

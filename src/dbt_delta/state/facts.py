@@ -1,6 +1,7 @@
 """What the relations of the catalog are, as of now: asked once per run, and again where it wrote.
 
-A fact is ``{kind: delta, place, version, digest}``, ``{kind: view, digest}`` or ``{kind: other}``.
+A fact is ``{kind: delta, place, version, digest}``, ``{kind: view, digest}``, ``{kind: source, at}``
+of a source of another format that says when it was loaded, or ``{kind: other}``.
 """
 
 import hashlib
@@ -21,11 +22,14 @@ Name = tuple[str, str]
 class Facts:
     """Facts of an embedded session's own catalog; names in lower case.
 
+    ``loaded`` has a query for each source that says when it was loaded.
+
     Threads share it: what one forgets after it wrote, no other may bring back.
     """
 
-    def __init__(self, spark: "SparkSession") -> None:
+    def __init__(self, spark: "SparkSession", loaded: dict[Name, str]) -> None:
         self._spark = spark
+        self._loaded = loaded
         self._guard = threading.RLock()
         self._entries: dict[str, dict[str, dict[str, Any]]] = {}
         self._facts: dict[Name, Fact] = {}
@@ -36,7 +40,7 @@ class Facts:
         key = (schema.lower(), name.lower())
         with self._guard:
             if key not in self._facts:
-                self._facts[key] = self._fact(self._entry(key))
+                self._facts[key] = self._fact(key, self._entry(key))
             return self._facts[key]
 
     def change(self, old: dict[str, Any], new: dict[str, Any]) -> str:
@@ -88,13 +92,15 @@ class Facts:
             self._entries[schema] = {entry["name"].lower(): entry for entry in found}
         return self._entries[schema].get(name)
 
-    def _fact(self, entry: dict[str, Any] | None) -> Fact:
+    def _fact(self, key: Name, entry: dict[str, Any] | None) -> Fact:
         if entry is None:
             return None
         if entry["type"] == "view":
             return {"kind": "view", "digest": _digest(entry)}
         if entry["provider"] != "delta" or not entry["location"]:
-            return {"kind": "other"}
+            if key not in self._loaded:
+                return {"kind": "other"}
+            return {"kind": "source", "at": str(self._spark.sql(self._loaded[key]).first()[0])}
         version = log.newest(self._log(entry["location"]))
         if version is None:
             return {"kind": "other"}

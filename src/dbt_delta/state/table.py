@@ -76,6 +76,9 @@ class StateTable:
             (self._project, node, run, at, FORMAT, json.dumps(record))
             for node, record in records.items()
         ]
+        if not known.is_there:
+            # With schemas of their own for all models, dbt makes none of the target's name.
+            self._spark.sql(f"create schema if not exists {_quoted(self._schema)}")
         frame = self._spark.createDataFrame(rows, _COLUMNS).coalesce(1)
         if known.runs >= MOST_RUNS and self._rewrite(frame):
             return

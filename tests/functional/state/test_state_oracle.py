@@ -137,9 +137,8 @@ def _pair(chance: random.Random, project: Project, twin: Project) -> Pair:
         for model in pair.models
         if model.kind not in ("snapshot", "ephemeral")
     )
-    sources = "sources: [{name: raw, schema: '{{ target.schema }}', tables: [%s]}]" % ", ".join(
-        f"{{name: {name}}}" for name in RAW
-    )
+    names = ", ".join(f"{{name: {name}}}" for name in RAW)
+    sources = "sources: [{name: raw, schema: '{{ target.schema }}', tables: [" + names + "]}]"
     for one in pair.both():
         one.write(
             {
