@@ -1,7 +1,7 @@
 """What the relations of the catalog are, as of now: asked once per run, and again where it wrote.
 
-A fact is ``{kind: delta, place, version, digest}``, ``{kind: view, digest}``, ``{kind: source, at}``
-of a source of another format that says when it was loaded, or ``{kind: other}``.
+A fact is ``{kind: delta, place, version, digest}``, ``{kind: view, digest}``, ``{kind: other}``, or
+``{kind: source, at}`` of a source of another format that says when it was loaded.
 """
 
 import hashlib

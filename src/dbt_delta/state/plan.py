@@ -121,13 +121,14 @@ def _trees(node: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _trees_in(value: Any) -> Iterator[list[dict[str, Any]]]:
-    if not isinstance(value, list) or not value:
-        return
-    if isinstance(value[0], dict) and "num-children" in value[0]:
-        yield value
-        return
-    for one in value:
-        yield from _trees_in(one)
+    if isinstance(value, dict):
+        yield from _trees(value)
+    elif isinstance(value, list):
+        if value and isinstance(value[0], dict) and "num-children" in value[0]:
+            yield value
+            return
+        for one in value:
+            yield from _trees_in(one)
 
 
 def _note(

@@ -43,7 +43,8 @@ FILES = {
     """,
     "models/kept.sql": "{{ config(materialized='table') }} select * from {{ ref('codes') }}",
     "models/late.sql": """
-        {{ config(materialized='table', freshness={'build_after': {'count': 1, 'period': 'hour'}}) }}
+        {{ config(materialized='table',
+            freshness={'build_after': {'count': 1, 'period': 'hour'}}) }}
         select count(*) as n from {{ ref('codes') }}
     """,
     "models/foreign.sql": """
