@@ -19,8 +19,14 @@ from dbt_delta.state.facts import Facts, Name
 from dbt_delta.state.table import Records, StateTable
 
 SWITCH = "DBT_DELTA_BUILD"
-UNCHANGED = "unchanged"
-NOT_DUE = "not due"
+# The records are few rows: compiling a plan to Java costs more than running it.
+_QUICK = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
 
 logger = AdapterLogger("dbt_delta")
 
@@ -34,6 +40,8 @@ class Look:
     own: Name | None = None
     code: str = ""
     config: str = ""
+    # None where a node's result follows from no SELECT.
+    sql: str | None = None
     # The code of the next run, where the first one of an incremental model has another.
     next_sql: str = ""
     reads: plan.Reads | None = None
@@ -58,7 +66,6 @@ class Build:
         self._known: Records | None = None
         self._table: StateTable | None = None
         self._facts: Facts | None = None
-        self._is_broken = False
         self._is_forced = is_forced() or bool(_flag(config, "FULL_REFRESH"))
 
     def look(self, runner: Any, node: Any) -> Look:
@@ -69,7 +76,7 @@ class Build:
         """
         is_asked, after = nodes.asked(node)
         look = Look(node, is_asked, nodes.relation(node))
-        if not is_asked or self._is_broken:
+        if not is_asked:
             return look
         try:
             self._look(look, runner, after)
@@ -86,7 +93,7 @@ class Build:
             only_itself = nodes.writes_only_itself(node)
             if not only_itself or look.own is not None:
                 self._facts.forget(look.own if only_itself else None)
-        if not look.is_asked or self._is_broken or self._known is None:
+        if not look.is_asked or self._known is None:
             return
         try:
             if str(node.resource_type) == "unit_test" and result is not None:
@@ -116,21 +123,15 @@ class Build:
     def weigh(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> tuple[str, str]:
         """Why a compiled node runs, empty if it need not, and what it is called then."""
         self._start()
-        look.code = nodes.digest(self._compiled(runner, look.node)[0])
+        key, look.sql = self._compiled(runner, look.node)
+        look.code = nodes.digest(key)
         is_kept = bool(look.own) and str(look.node.resource_type) == "test"
         look.config = nodes.configuration(look.node, self._manifest, self._settings, is_kept)
         look.unsure = _never(look.node)
         if look.unsure or self._known.problem:
             return look.unsure or "the records cannot be read", ""
-        record = self._known.by_node.get(look.node.unique_id)
         now = decide.Now(look.code, look.config, look.own, self._facts.of, self._facts.change)
-        reason = decide.why_itself(record, now)
-        if reason or record is None:
-            return reason, ""
-        changed = decide.changed_inputs(record, now)
-        if changed and after and not decide.is_due(record, changed, after, time.time()):
-            return "", NOT_DUE
-        return ", ".join(changed.values()), "" if changed else UNCHANGED
+        return decide.verdict(self.last(look.node), now, after, time.time())
 
     def last(self, node: Any) -> dict[str, Any] | None:
         """What is recorded of a node's last run."""
@@ -148,12 +149,11 @@ class Build:
         logger.debug(f"{node.unique_id} runs: {reason or SWITCH + ' or --full-refresh'}")
         if look.own is not None:
             look.before[look.own] = facts.of(*look.own)
-        sql = self._compiled(runner, node)[1]
-        if look.unsure or sql is None:
+        if look.unsure or look.sql is None:
             look.reads = plan.Reads()
             return
         look.next_sql = self._next_sql(runner, node)
-        look.reads = self._reads(node, sql)
+        look.reads = self._reads(node, look.sql)
         for name in look.reads.tables | look.reads.views:
             look.before[name] = facts.of(*name)
 
@@ -197,7 +197,7 @@ class Build:
         with self._guard:
             if self._facts is not None:
                 return self._facts
-            session = spark.new_session(self._settings)
+            session = spark.new_session({**self._settings, **_QUICK})
             credentials = self._config.credentials
             self._table = StateTable(session, credentials.schema, self._config.project_name)
             self._known = self._table.read()
@@ -288,6 +288,8 @@ class Build:
         fresh = copy.copy(node)
         fresh.compiled, fresh.compiled_code = False, None
         fresh.extra_ctes, fresh.extra_ctes_injected = [], False
+        # dbt has resolved the ref() of foreign keys in place, and would take the result for one.
+        fresh.constraints, fresh.columns = [], {}
         compiled = runner.compiler.compile_node(fresh, self._manifest, context, write=False)
         return str(compiled.compiled_code)
 

@@ -5,9 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dbt_delta.state.log import ANEW
+
 # A fact of a relation: {kind, ..} as Facts gives it, or None where it is not in the catalog.
 Fact = dict[str, Any] | None
 SUCCESS = ("success", "pass")
+# What a node that does not run is called.
+UNCHANGED = "unchanged"
+NOT_DUE = "not due"
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,17 @@ class BuildAfter:
     is_any: bool
 
 
-def why(record: dict[str, Any] | None, now: Now) -> str:
-    """The reason to run a node; empty where nothing that it depends on changed."""
-    return why_itself(record, now) or ", ".join(changed_inputs(record or {}, now).values())
+def verdict(
+    record: dict[str, Any] | None, now: Now, after: BuildAfter | None, at: float
+) -> tuple[str, str]:
+    """Why a node runs at a time, empty if it need not; and what it is called then."""
+    reason = why_itself(record, now)
+    if reason or record is None:
+        return reason, ""
+    changed = changed_inputs(record, now)
+    if changed and after and not is_due(record, changed, after, at):
+        return "", NOT_DUE
+    return ", ".join(changed.values()), "" if changed else UNCHANGED
 
 
 def why_itself(record: dict[str, Any] | None, now: Now) -> str:
@@ -104,4 +117,4 @@ def _difference(label: str, old: Fact, new: dict[str, Any], now: Now) -> str:
     found = now.change(old, new)
     if not found:
         return ""
-    return f"{label} was made anew" if found == "another history" else f"{found} of {label}"
+    return f"{label} was made anew" if found == ANEW else f"{found} of {label}"

@@ -57,9 +57,9 @@ class Facts:
         """Whether all that changed a table's rows since ``before`` was a run of dbt."""
         first = 0
         if before is not None and before.get("place") == after["place"]:
-            if self.change(before, after) == "another history":
-                return False
-            first = before["version"] + 1
+            # A table that takes another's place begins anew.
+            is_same = self.change(before, after) != log.ANEW
+            first = before["version"] + 1 if is_same else 0
         return log.is_tagged(self._log(after["place"]), first, after["version"], run)
 
     def columns(self, schema: str, name: str) -> str:

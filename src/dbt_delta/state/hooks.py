@@ -80,7 +80,7 @@ def print_test(stock: Any) -> Any:
     from dbt_common.events.functions import fire_event
     from dbt_common.ui import green
 
-    from dbt_delta.state.build import UNCHANGED
+    from dbt_delta.state.decide import UNCHANGED
 
     class LogTestResult(types.LogTestResult):
         """dbt's event, under its name, of a test that did not run."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _COMMIT = re.compile(r"[0-9]{20}\.json")
+# What happened to a table whose history is another one.
+ANEW = "another history"
 # Where a catalog commits for a table, its newest commits lie there.
 _ELSEWHERE = {"_commits", "_staged_commits"}
 # How many commits before a change of the metadata are looked at for the schema before it.
@@ -92,7 +94,7 @@ def change(log: Log, old: dict[str, Any], new: dict[str, Any]) -> str:
     OPTIMIZE, VACUUM, properties and comments change neither.
     """
     if new["version"] < old["version"] or _digest_of(log, old["version"]) != old["digest"]:
-        return "another history"
+        return ANEW
     for number in range(new["version"], old["version"], -1):
         if _changes_data(log, number):
             return f"version {old['version']} -> {number}"

@@ -70,7 +70,16 @@ def now(facts: dict[str, Any] | None = None, change: str = "", **changes: Any) -
     ],
 )
 def test_why_a_node_runs(kept: dict[str, Any] | None, found: decide.Now, reason: str) -> None:
-    assert decide.why(kept, found) == reason
+    assert decide.verdict(kept, found, None, 2000) == (reason, "" if reason else "unchanged")
+
+
+def test_a_changed_input_waits_until_the_model_is_due_its_own_code_does_not() -> None:
+    after = decide.BuildAfter(dt.timedelta(hours=1), True)
+    moved = {"raw": {**INPUT, "version": 44}}
+    assert decide.verdict(record(), now(moved), after, 1100) == ("", "not due")
+    assert decide.verdict(record(), now(), after, 1100) == ("", "unchanged")
+    assert decide.verdict(record(), now(moved), after, 4600)[0] == "version 41 -> 44 of a.raw"
+    assert decide.verdict(record(), now(moved, code="d"), after, 1100)[0] == "its code changed"
 
 
 @pytest.mark.parametrize(
