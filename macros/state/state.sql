@@ -15,13 +15,10 @@
     {%- elif not lines -%}
         {%- do print('No node has build_when: inputs_changed: all of them run each time.') -%}
     {%- else -%}
-        {%- set shown = [] -%}
+        {%- set shown, now = [], modules.datetime.datetime.now(modules.pytz.utc).timestamp() -%}
         {%- for line in lines -%}
-            {%- set at = none if line.at is none else modules.datetime.datetime.fromtimestamp(
-                line.at, modules.pytz.utc
-            ) -%}
             {%- do shown.append(dict(
-                line, age='' if at is none else dbt_delta._age(at), run=(line.run or '')[:8] or none
+                line, age='' if line.at is none else dbt_delta._duration(now - line.at), run=(line.run or '')[:8] or none
             )) -%}
         {%- endfor -%}
         {%- do dbt_delta._print_table(['node', 'kind', 'age', 'status', 'run', 'next', 'why'], shown) -%}

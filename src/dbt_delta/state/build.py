@@ -66,7 +66,9 @@ class Build:
         self._known: Records | None = None
         self._table: StateTable | None = None
         self._facts: Facts | None = None
-        self._is_forced = is_forced() or bool(_flag(config, "FULL_REFRESH"))
+        # --show prints the rows of a seed that was loaded.
+        asked = (_flag(config, "FULL_REFRESH"), _flag(config, "SHOW"))
+        self._is_forced = is_forced() or any(asked)
 
     def look(self, runner: Any, node: Any) -> Look:
         """What is known of a compiled node, and whether it is skipped.

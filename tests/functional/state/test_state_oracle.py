@@ -143,7 +143,7 @@ def _pair(chance: random.Random, project: Project, twin: Project) -> Pair:
         one.write(
             {
                 "models/schema.yml": f"{sources}\nmodels:{tests}\n",
-                "macros/few.sql": "{% test few(model) %} select * from {{ model }} where v > 400 "
+                "macros/few.sql": "{% test few(model) %} select * from {{ model }} where v > 900 "
                 "{% endtest %}\n",
             }
         )
