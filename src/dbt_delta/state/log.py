@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 _COMMIT = re.compile(r"[0-9]{20}\.json")
 # What happened to a table whose history is another one.
 ANEW = "another history"
-# Where a catalog commits for a table, its newest commits lie there.
-_ELSEWHERE = {"_commits", "_staged_commits"}
+# Where a catalog commits for a table, its newest commits lie there; else the folder is empty.
+_ELSEWHERE = ("_commits", "_staged_commits")
 # How many commits before a change of the metadata are looked at for the schema before it.
 _NEAR = 50
 
 
 class Log(Protocol):
-    """The files of a table's ``_delta_log``."""
+    """The files of a table's ``_delta_log``, or of a folder in it."""
 
-    def names(self) -> list[str]: ...
+    def names(self, folder: str = "") -> list[str]: ...
 
     def read(self, name: str) -> bytes: ...
 
@@ -37,9 +37,9 @@ class LocalLog:
     def __init__(self, table: Path) -> None:
         self._folder = table / "_delta_log"
 
-    def names(self) -> list[str]:
+    def names(self, folder: str = "") -> list[str]:
         try:
-            return [path.name for path in self._folder.iterdir()]
+            return [path.name for path in (self._folder / folder).iterdir()]
         except (FileNotFoundError, NotADirectoryError):
             return []
 
@@ -56,10 +56,13 @@ class HadoopLog:
         settings = spark._jsparkSession.sessionState().newHadoopConf()
         self._system = self._folder.getFileSystem(settings)
 
-    def names(self) -> list[str]:
-        if not self._system.exists(self._folder):
+    def names(self, folder: str = "") -> list[str]:
+        place = self._folder
+        if folder:
+            place = self._jvm.org.apache.hadoop.fs.Path(place, folder)
+        if not self._system.exists(place):
             return []
-        return [status.getPath().getName() for status in self._system.listStatus(self._folder)]
+        return [status.getPath().getName() for status in self._system.listStatus(place)]
 
     def read(self, name: str) -> bytes:
         path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
@@ -81,9 +84,9 @@ def open_log(spark: "SparkSession", place: str) -> Log:
 
 def newest(log: Log) -> dict[str, Any] | None:
     """The newest version, {version, digest}; None where that cannot be told."""
-    names = set(log.names())
+    names = log.names()
     commits = [name for name in names if _COMMIT.fullmatch(name)]
-    if not commits or names & _ELSEWHERE:
+    if not commits or any(log.names(folder) for folder in _ELSEWHERE if folder in names):
         return None
     return _version(log, max(commits))
 

@@ -28,11 +28,12 @@ FILES = {
         group by label
     """,
     "models/batches.sql": """
-        {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='seen_at',
-            begin='2024-01-01', batch_size='year') }}
+        {{ config(materialized='incremental', incremental_strategy='microbatch',
+            event_time='seen_at', begin='2024-01-01', batch_size='year') }}
         select id, seen_at from {{ ref('raw') }}
     """,
     "models/named.sql": """
+        -- depends_on: {{ ref('raw') }}
         {{ config(materialized='table') }} select count(*) as n from {{ target.schema }}.raw
     """,
     "models/clocked.sql": """
@@ -115,6 +116,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Project:
     project.sql("create table {schema}.files (loaded_at timestamp, id int) using parquet")
     project.sql("insert into {schema}.files values (timestamp'2024-01-01', 1)")
     run = build(project, exclude="none")
+    assert run.success, run.output
     assert len(ran(run)) == len(run.results)
     return project
 

@@ -88,7 +88,10 @@ def test_a_commit_that_cannot_be_read_counts_as_a_change(tmp_path: Path) -> None
 def test_no_version_where_there_is_no_log_or_a_catalog_commits(tmp_path: Path) -> None:
     assert log.newest(log.LocalLog(tmp_path / "none")) is None
     found = table(tmp_path, BIRTH)
-    (tmp_path / "_delta_log" / "_staged_commits").mkdir()
+    staged = tmp_path / "_delta_log" / "_staged_commits"
+    staged.mkdir()
+    assert log.newest(found) is not None
+    (staged / f"{1:020d}.uuid.json").touch()
     assert log.newest(found) is None
 
 
