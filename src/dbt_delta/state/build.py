@@ -251,7 +251,8 @@ class Build:
             if node is model or getattr(node, "is_ephemeral_model", False):
                 sources.append([node.raw_code, nodes.macros_behind(node, self._manifest)])
                 waiting.extend(node.depends_on.nodes)
-            if not getattr(node, "is_ephemeral_model", False):
+            is_read = node is not model or any(one.input == "this" for one in test.given)
+            if is_read and not getattr(node, "is_ephemeral_model", False):
                 sources.append([name, self._facts.columns(node.schema, node.identifier)])
         return [
             "unit test",
