@@ -22,10 +22,11 @@ QUICK_FOLDERS = (
     "relations",
     "seeds",
     "snapshots",
+    "state",
     "time_travel",
 )
 # What they prove is the embedded session itself, or they start it in other processes.
-SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup")
+SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup", "state")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

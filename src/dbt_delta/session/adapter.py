@@ -16,6 +16,8 @@ from dbt_delta.session.stock import StockAdapter
 if TYPE_CHECKING:
     import agate
 
+    from dbt_delta.state.build import Build
+
 # Where dbt-databricks and dbt-spark run Python models.
 CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
 
@@ -25,6 +27,8 @@ class DeltaAdapter(StockAdapter):
 
     ConnectionManager = DeltaConnectionManager
     Relation = DeltaRelation
+    # What the command that runs decides of its nodes, where one asks for it; see state/hooks.py.
+    build: "Build | None" = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -98,6 +102,13 @@ class DeltaAdapter(StockAdapter):
         from dbt_delta.session.select import select
 
         return select(self, selection, state)
+
+    @available
+    def dbt_delta_state(self, selection: str | None) -> list[dict[str, Any]] | None:
+        """See ``report.report``; None through a connection to a server."""
+        from dbt_delta.state import report
+
+        return report.report(self, selection) if self._session() else None
 
     @available
     def dbt_delta_folders(self, schema: str, known: list[str]) -> dict[str, str]:

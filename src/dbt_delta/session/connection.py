@@ -27,7 +27,15 @@ from dbt_delta.session.staged import Staged
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+    from dbt_delta.state.plan import Reads
+
 logger = AdapterLogger("dbt_delta")
+# Words without which no statement writes; a name or a text may have them, too.
+_WRITING = re.compile(
+    r"\b(?:insert|merge|update|delete|create|drop|alter|truncate|replace|restore|convert|undrop"
+    r"|execute|call|load|msck|repair|use)\b",
+    re.IGNORECASE,
+)
 _serial = itertools.count(1)
 _labelled = threading.local()
 
@@ -50,6 +58,10 @@ class SessionConnection(SparkConnectionWrapper):
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
         self._staged = Staged()
+        # How often Spark was asked anything through this connection.
+        self.work = 0
+        # Whether a statement may have written anything.
+        self.wrote = False
         try:
             self.session = spark.new_session(settings)
         except (MetastoreInUse, ValueError) as error:
@@ -79,6 +91,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._result = None
         sql = as_sent(sql, bindings)
         self._staged.note(sql)
+        self.wrote = self.wrote or _WRITING.search(sql) is not None
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:
@@ -129,6 +142,13 @@ class SessionConnection(SparkConnectionWrapper):
         """See ``facts.columns``."""
         with self._running():
             return facts.columns(self.session, as_sent(sql, None))
+
+    def reads(self, sql: str) -> "Reads":
+        """See ``plan.reads``."""
+        from dbt_delta.state import plan
+
+        with self._running():
+            return plan.reads(self.session, as_sent(sql, None))
 
     def fetchall(self) -> "list[Row]":
         return self._fetch(None)
@@ -185,6 +205,7 @@ class SessionConnection(SparkConnectionWrapper):
     def _running(self) -> Generator[None, None, None]:
         """Work in Spark for this connection: jobs get its label, errors become dbt's."""
         self._refuse_if_cancelled()
+        self.work += 1
         try:
             with errors.as_database_error():
                 self._label_jobs()

@@ -50,10 +50,13 @@ def state(spark: "SparkSession", schema: str, name: str) -> str | None:
     return None if version < 0 else f"{snapshot.metadata().id()} {version}"
 
 
-def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] | None:
+def listing(
+    spark: "SparkSession", schemas: list[str], name: str | None = None
+) -> list[dict[str, Any]] | None:
     """What the macro ``_listing`` promises for all relations of schemas; opens no table.
 
-    None in another catalog than Spark's own. Relations that are dropped meanwhile are left out.
+    With ``name``, for that one only. None in another catalog than Spark's own. Relations that are
+    dropped meanwhile are left out.
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
@@ -61,7 +64,7 @@ def listing(spark: "SparkSession", schemas: list[str]) -> list[dict[str, Any]] |
     found = []
     for schema in schemas:
         if catalog.databaseExists(schema):
-            names = catalog.listTables(schema, "*", False)
+            names = catalog.listTables(schema, "*" if name is None else name, False)
             entries = _list(spark, catalog.getTablesByName(names))
             found.extend(_listed(spark, schema, entry) for entry in entries)
     return found

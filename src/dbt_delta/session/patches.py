@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from dbt_delta.session import profile, versions
+from dbt_delta.state import hooks
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,27 @@ BATCHES = Patch(
     "dbt counts the batches of a model back from today in a class that its tasks make themselves, "
     "before it asks a macro.",
 )
+ALL_NODES = Patch(
+    "dbt.task.runnable",
+    "GraphRunnableTask.execute_nodes",
+    hooks.execute_nodes,
+    "dbt's commands make their tasks themselves, and an adapter is not told when the first node "
+    "begins and the last one ended.",
+)
+ONE_NODE = Patch(
+    "dbt.task.base",
+    "BaseRunner.run",
+    hooks.run_node,
+    "dbt's tasks choose the class that runs a node; an adapter is asked only by what the node's "
+    "materialization runs, too late to leave it out with dbt's own result of success.",
+)
+TEST_LINE = Patch(
+    "dbt.task.test",
+    "TestRunner.print_result_line",
+    hooks.print_test,
+    "dbt's line of a test shows its status and no message, so that one that did not run would say "
+    "PASS like one that did.",
+)
 # Applied when a connection opens: commands that run no node import no tasks.
-OF_TASKS = (FIRST_FAILURE, BATCHES)
+OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, TEST_LINE)
 PATCHES = (SEED_FILES, *OF_TASKS)

@@ -6,8 +6,10 @@ from typing import Any
 KINDS = ("model", "seed", "snapshot")
 
 
-def select(adapter: Any, selection: str, state: str | None) -> list[str]:
-    """Ids of the models, seeds and snapshots that ``--select selection`` takes, sorted.
+def select(
+    adapter: Any, selection: str, state: str | None, kinds: tuple[str, ...] = KINDS
+) -> list[str]:
+    """Ids of the nodes of some kinds that ``--select selection`` takes, sorted.
 
     ``state`` is the folder of another manifest, for ``state:`` methods.
 
@@ -31,4 +33,4 @@ def select(adapter: Any, selection: str, state: str | None) -> list[str]:
         )
     selector = NodeSelector(Graph(linker.graph), manifest, previous)
     found = selector.get_selected(parse_difference((selection,), None))
-    return sorted(one for one in found if one.partition(".")[0] in KINDS)
+    return sorted(one for one in found if one.partition(".")[0] in kinds)

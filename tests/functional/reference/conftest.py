@@ -34,10 +34,14 @@ class Home:
         }
 
     def authors_since(self, versions: dict[str, int]) -> set[tuple[str, str | None]]:
-        """What the commits after these versions did and which node did it, new tables included."""
+        """What the commits after these versions did and which node did it, new tables included.
+
+        Not of the records of dbt_delta.
+        """
         actions = (
             json.loads(line)
             for name, folder in self.tables().items()
+            if name != "dbt_delta_state"
             for file in (folder / "_delta_log").glob("*[0-9].json")
             if int(file.stem) > versions.get(name, -1)
             for line in file.read_text().splitlines()

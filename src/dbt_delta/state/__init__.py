@@ -1,0 +1,1 @@
+"""Nodes whose inputs did not change are not run: ``build_when: inputs_changed``."""

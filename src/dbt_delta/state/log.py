@@ -1,0 +1,201 @@
+"""Delta's log as a list of files: which version a table has, and whether a later one changed rows.
+
+A version is known by its number and by the digest of its commit, which holds ids that no other
+commit has: a table that was dropped and made again at the same place has another history.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COMMIT = re.compile(r"[0-9]{20}\.json")
+# What happened to a table whose history is another one.
+ANEW = "another history"
+# Where a catalog commits for a table, its newest commits lie there; else the folder is empty.
+_ELSEWHERE = ("_commits", "_staged_commits")
+# How many commits before a change of the metadata are looked at for the schema before it.
+_NEAR = 50
+
+
+class Log(Protocol):
+    """The files of a table's ``_delta_log``, or of a folder in it."""
+
+    def names(self, folder: str = "") -> list[str]: ...
+
+    def read(self, name: str) -> bytes: ...
+
+
+class LocalLog:
+    """A log on a disk of this machine."""
+
+    def __init__(self, table: Path) -> None:
+        self._folder = table / "_delta_log"
+
+    def names(self, folder: str = "") -> list[str]:
+        try:
+            return [path.name for path in (self._folder / folder).iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def read(self, name: str) -> bytes:
+        return (self._folder / name).read_bytes()
+
+
+class HadoopLog:
+    """A log in any place that Spark reaches."""
+
+    def __init__(self, spark: "SparkSession", table: str) -> None:
+        self._jvm = spark._jvm
+        self._folder = self._jvm.org.apache.hadoop.fs.Path(f"{table}/_delta_log")
+        settings = spark._jsparkSession.sessionState().newHadoopConf()
+        self._system = self._folder.getFileSystem(settings)
+
+    def names(self, folder: str = "") -> list[str]:
+        place = self._folder
+        if folder:
+            place = self._jvm.org.apache.hadoop.fs.Path(place, folder)
+        if not self._system.exists(place):
+            return []
+        return [status.getPath().getName() for status in self._system.listStatus(place)]
+
+    def read(self, name: str) -> bytes:
+        path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
+        stream = self._system.open(path)
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+
+def open_log(spark: "SparkSession", place: str) -> Log:
+    """The log of the table in a place as the catalog names it."""
+    parts = urlsplit(place)
+    if parts.scheme in ("", "file"):
+        # Hadoop's text of a path is not encoded.
+        return LocalLog(Path(re.sub(r"^file:(//)?", "", place)))
+    return HadoopLog(spark, place)
+
+
+def newest(log: Log) -> dict[str, Any] | None:
+    """The newest version, {version, digest}; None where that cannot be told."""
+    names = log.names()
+    commits = [name for name in names if _COMMIT.fullmatch(name)]
+    if not commits or any(log.names(folder) for folder in _ELSEWHERE if folder in names):
+        return None
+    return _version(log, max(commits))
+
+
+def change(log: Log, old: dict[str, Any], new: dict[str, Any]) -> str:
+    """What happened to the rows or columns of a table since a version; empty if nothing did.
+
+    OPTIMIZE, VACUUM, properties and comments change neither.
+    """
+    if new["version"] < old["version"] or _digest_of(log, old["version"]) != old["digest"]:
+        return ANEW
+    for number in range(new["version"], old["version"], -1):
+        if _changes_data(log, number):
+            return f"version {old['version']} -> {number}"
+    return ""
+
+
+def is_tagged(log: Log, first: int, last: int, run: str) -> bool:
+    """Whether all commits from ``first`` to ``last`` that change data are of one run of dbt."""
+    return all(
+        not _changes_data(log, number) or _run_of(_actions(log, number)) == run
+        for number in range(first, last + 1)
+    )
+
+
+def schema(log: Log) -> str:
+    """Names and types of the newest version's columns as Delta writes them; empty if unknown."""
+    found = newest(log)
+    return "" if found is None else _schema_at(log, found["version"])
+
+
+def _name(number: int) -> str:
+    return f"{number:020d}.json"
+
+
+def _version(log: Log, name: str) -> dict[str, Any] | None:
+    number = int(name.partition(".")[0])
+    digest = _digest_of(log, number)
+    return None if digest is None else {"version": number, "digest": digest}
+
+
+def _digest_of(log: Log, number: int) -> str | None:
+    try:
+        return hashlib.sha256(log.read(_name(number))).hexdigest()[:32]
+    except Exception:  # cleaned up meanwhile; Java's own kind of error elsewhere
+        return None
+
+
+def _actions(log: Log, number: int) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read(_name(number)).splitlines() if line.strip()]
+
+
+def _changes_data(log: Log, number: int) -> bool:
+    try:
+        actions = _actions(log, number)
+    except Exception:  # a commit that is gone, or no JSON: anything may have happened
+        return True
+    for action in actions:
+        for kind in ("add", "remove"):
+            if kind in action and action[kind].get("dataChange", True):
+                return True
+        if "metaData" in action:
+            before = _schema_at(log, number - 1)
+            if not before or before != _plain_schema(action["metaData"]["schemaString"]):
+                return True
+    return False
+
+
+def _schema_at(log: Log, number: int) -> str:
+    """Columns at a version, from Delta's checksum beside it or the last commit that had them."""
+    for earlier in range(number, max(number - _NEAR, -1), -1):
+        try:
+            checksum = json.loads(log.read(f"{earlier:020d}.crc"))
+            return _plain_schema(checksum["metadata"]["schemaString"])
+        except Exception:  # not every writer makes one
+            pass
+        try:
+            actions = _actions(log, earlier)
+        except Exception:
+            return ""
+        for action in actions:
+            if "metaData" in action:
+                return _plain_schema(action["metaData"]["schemaString"])
+    return ""
+
+
+def _plain_schema(text: str) -> str:
+    return json.dumps(_without_comments(json.loads(text)), sort_keys=True)
+
+
+def _without_comments(kind: Any) -> Any:
+    if isinstance(kind, list):
+        return [_without_comments(one) for one in kind]
+    if not isinstance(kind, dict):
+        return kind
+    return {
+        key: {k: v for k, v in value.items() if k != "comment"}
+        if key == "metadata"
+        else _without_comments(value)
+        for key, value in kind.items()
+    }
+
+
+def _run_of(actions: list[dict[str, Any]]) -> str | None:
+    for action in actions:
+        if "commitInfo" in action:
+            try:
+                tag = json.loads(action["commitInfo"].get("userMetadata") or "{}")
+            except ValueError:
+                return None
+            return tag.get("dbt_invocation_id") if isinstance(tag, dict) else None
+    return None

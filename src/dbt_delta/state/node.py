@@ -1,0 +1,168 @@
+"""What of a node of dbt decides about its result: code, configuration, macros behind it."""
+
+import datetime as dt
+import hashlib
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_delta.state.decide import BuildAfter
+
+ALWAYS = "always"
+CHANGED = "inputs_changed"
+# What only dbt's selection, documentation or this package's own decision reads.
+_IRRELEVANT = {
+    *("build_when", "freshness", "tags", "meta", "group", "docs", "enabled", "access", "packages"),
+    *("static_analysis", "concurrent_batches"),
+}
+# Macros that decide how a result is written, and that no node names.
+_WRITING = re.compile(r"materialization_|get_incremental_|generate_|spark__|default__")
+# Settings by which a plan is run, not what it gives.
+_SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
+
+
+def asked(node: Any) -> tuple[bool, BuildAfter | None]:
+    """Whether a node asks to be run only when its inputs changed, and how often at most.
+
+    Raises:
+        DbtRuntimeError: a ``build_when`` that nobody knows, ``build_after`` without inputs.
+    """
+    when = node.config.get("build_when", ALWAYS)
+    if when not in (ALWAYS, CHANGED):
+        raise DbtRuntimeError(
+            f"{node.original_file_path}: build_when of {node.name} is {when!r}. "
+            f"It is one of {ALWAYS}, {CHANGED}."
+        )
+    after = _build_after(node)
+    return when == CHANGED or after is not None, after
+
+
+def _build_after(node: Any) -> BuildAfter | None:
+    freshness = getattr(node.config, "freshness", None)
+    about = getattr(freshness, "build_after", None)
+    if about is None:
+        return None
+    if not node.depends_on.nodes:
+        raise DbtRuntimeError(
+            f"{node.original_file_path}: {node.name} has freshness.build_after and reads no ref() "
+            "or source(), so that nothing it depends on can change. Leave build_after out."
+        )
+    period = None
+    if about.count is not None and about.period is not None:
+        period = dt.timedelta(**{f"{about.period.value}s": about.count})
+    return BuildAfter(period, about.updates_on.value == "any")
+
+
+def relation(node: Any) -> tuple[str, str] | None:
+    """Schema and name of the relation that a node makes, if it makes one."""
+    if not getattr(node, "is_relational", False):
+        return None
+    return node.schema.lower(), node.alias.lower()
+
+
+def has_hooks(node: Any) -> bool:
+    """Whether a node runs statements of the user's beside its own."""
+    return bool(node.config.get("pre_hook") or node.config.get("post_hook"))
+
+
+def writes_only_itself(node: Any) -> bool:
+    """Whether a node's run can change no relation but its own."""
+    if has_hooks(node) or getattr(node, "language", "sql") == "python":
+        return False
+    kind = str(node.resource_type)
+    materialized = node.config.get("materialized")
+    return kind != "model" or materialized in ("table", "view", "incremental")
+
+
+def configuration(node: Any, manifest: Any, settings: dict[str, Any], is_kept: bool) -> str:
+    """A digest of all configuration by which a node's result may differ.
+
+    ``settings`` are the Spark settings of the profile; ``is_kept`` whether a test's failures are.
+    """
+    config = node.config.to_dict(omit_none=True)
+    about: dict[str, Any] = {
+        "config": {key: value for key, value in config.items() if key not in _IRRELEVANT},
+        "relation": [getattr(node, "schema", ""), getattr(node, "alias", "")],
+        "kept": is_kept,
+        "spark": {
+            key: str(value)
+            for key, value in settings.items()
+            if key.startswith("spark.sql.") and not _SPEED.match(key)
+        },
+        "writing": _writing(manifest),
+    }
+    persisted = config.get("persist_docs") or {}
+    if persisted.get("relation"):
+        about["description"] = getattr(node, "description", "")
+    about["columns"] = [
+        _column(column.to_dict(omit_none=True), bool(persisted.get("columns")))
+        for column in getattr(node, "columns", {}).values()
+    ]
+    constraints = getattr(node, "constraints", None) or []
+    about["constraints"] = [constraint.to_dict(omit_none=True) for constraint in constraints]
+    return digest(about)
+
+
+def _column(about: dict[str, Any], is_described: bool) -> dict[str, Any]:
+    ignored = {"tags", "meta", "config", "doc_blocks", *(() if is_described else ("description",))}
+    return {key: value for key, value in about.items() if key not in ignored}
+
+
+def _writing(manifest: Any) -> str:
+    """A digest of the macros by which results are written; the same object all run long."""
+    return _digest_of_macros(id(manifest.macros), _Macros(manifest.macros))
+
+
+class _Macros:
+    """A dictionary that a cache takes for an argument."""
+
+    def __init__(self, macros: dict[str, Any]) -> None:
+        self.macros = macros
+
+    def __hash__(self) -> int:
+        return id(self.macros)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Macros) and self.macros is other.macros
+
+
+@lru_cache(maxsize=2)
+def _digest_of_macros(_: int, held: _Macros) -> str:
+    found = sorted(
+        (name, macro.macro_sql)
+        for name, macro in held.macros.items()
+        if macro.package_name == "dbt_delta"
+        or (macro.package_name not in ("dbt", "dbt_spark") and _WRITING.match(macro.name))
+    )
+    return digest(found)
+
+
+def seed_code(node: Any) -> str:
+    """A digest of a seed's file; dbt's own, of the content unless the file is large."""
+    if node.checksum.name != "path":
+        return digest([node.checksum.name, node.checksum.checksum])
+    return hashlib.sha256((Path(node.root_path) / node.original_file_path).read_bytes()).hexdigest()
+
+
+def macros_behind(node: Any, manifest: Any) -> list[tuple[str, str]]:
+    """Names and texts of the macros that a node calls, and these in turn."""
+    found: dict[str, str] = {}
+    waiting = list(node.depends_on.macros)
+    while waiting:
+        name = waiting.pop()
+        macro = manifest.macros.get(name)
+        if name in found or macro is None:
+            continue
+        found[name] = macro.macro_sql
+        waiting.extend(macro.depends_on.macros)
+    return sorted(found.items())
+
+
+def digest(about: Any) -> str:
+    """A short text that differs where ``about`` does."""
+    text = json.dumps(about, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,113 @@
+"""What commits of a Delta table say of its rows, with logs written by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_delta.state import log
+
+FIELDS = [{"name": "id", "type": "long", "nullable": True, "metadata": {}}]
+COMMENTED = [{"name": "id", "type": "long", "nullable": True, "metadata": {"comment": "key"}}]
+WIDER = [*FIELDS, {"name": "k", "type": "string", "nullable": True, "metadata": {}}]
+
+
+def info(run: str | None = None) -> dict[str, Any]:
+    tag = {"userMetadata": json.dumps({"dbt_invocation_id": run})} if run else {}
+    return {"commitInfo": {"operation": "any", **tag}}
+
+
+def meta(fields: list[dict[str, Any]], **properties: str) -> dict[str, Any]:
+    schema = json.dumps({"type": "struct", "fields": fields})
+    return {"metaData": {"id": "t", "schemaString": schema, "configuration": properties}}
+
+
+ADD = {"add": {"path": "f", "dataChange": True}}
+OPTIMIZED = [info(), {"remove": {"dataChange": False}}, {"add": {"dataChange": False}}]
+BIRTH = [info("a"), meta(FIELDS), ADD]
+
+
+def table(folder: Path, *commits: list[dict[str, Any]]) -> log.Log:
+    place = folder / "_delta_log"
+    place.mkdir(parents=True)
+    for number, actions in enumerate(commits):
+        (place / f"{number:020d}.json").write_text("\n".join(map(json.dumps, actions)) + "\n")
+    return log.LocalLog(folder)
+
+
+@pytest.mark.parametrize(
+    ("commit", "expected"),
+    [
+        pytest.param([info(), ADD], "version 0 -> 1", id="rows"),
+        pytest.param([info(), {"remove": {"path": "f"}}], "version 0 -> 1", id="no word of it"),
+        pytest.param(OPTIMIZED, "", id="optimize"),
+        pytest.param([info(), {"txn": {}}], "", id="nothing"),
+        pytest.param([info(), meta(FIELDS, owner="x")], "", id="property"),
+        pytest.param([info(), meta(COMMENTED)], "", id="comment"),
+        pytest.param([info(), meta(WIDER)], "version 0 -> 1", id="column"),
+        pytest.param([info(), {"protocol": {}}], "", id="protocol"),
+    ],
+)
+def test_what_changes_a_table(tmp_path: Path, commit: list[Any], expected: str) -> None:
+    found = table(tmp_path, BIRTH, commit)
+    old = {"version": 0, "digest": log._digest_of(found, 0)}
+    new = log.newest(found)
+    assert new is not None
+    assert new["version"] == 1
+    assert log.change(found, old, new) == expected
+
+
+def test_the_last_change_counts(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, [info(), ADD], [info(), ADD], OPTIMIZED)
+    old = {"version": 0, "digest": log._digest_of(found, 0)}
+    assert log.change(found, old, log.newest(found)) == "version 0 -> 2"
+
+
+def test_a_table_made_anew_has_another_history(tmp_path: Path) -> None:
+    first = table(tmp_path / "a", BIRTH)
+    again = table(tmp_path / "b", [info("b"), meta(FIELDS), ADD], [info(), ADD])
+    assert log.change(again, log.newest(first), log.newest(again)) == "another history"
+    assert log.change(first, log.newest(again), log.newest(first)) == "another history"
+
+
+def test_a_history_that_was_cleaned_up_counts_as_another(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, [info(), ADD], OPTIMIZED)
+    old = log.newest(table(tmp_path / "same", BIRTH))
+    (tmp_path / "_delta_log" / f"{0:020d}.json").unlink()
+    assert log.change(found, old, log.newest(found)) == "another history"
+
+
+def test_a_commit_that_cannot_be_read_counts_as_a_change(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, [info()], OPTIMIZED)
+    old = {"version": 0, "digest": log._digest_of(found, 0)}
+    (tmp_path / "_delta_log" / f"{1:020d}.json").write_text("{")
+    assert log.change(found, old, log.newest(found)) == "version 0 -> 1"
+
+
+def test_no_version_where_there_is_no_log_or_a_catalog_commits(tmp_path: Path) -> None:
+    assert log.newest(log.LocalLog(tmp_path / "none")) is None
+    found = table(tmp_path, BIRTH)
+    staged = tmp_path / "_delta_log" / "_staged_commits"
+    staged.mkdir()
+    assert log.newest(found) is not None
+    (staged / f"{1:020d}.uuid.json").touch()
+    assert log.newest(found) is None
+
+
+def test_commits_of_others_are_told_from_those_of_a_run(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, OPTIMIZED, [info("b"), ADD], [info(), ADD])
+    assert log.is_tagged(found, 0, 1, "a")
+    assert not log.is_tagged(found, 0, 2, "a")
+    assert log.is_tagged(found, 2, 2, "b")
+    assert not log.is_tagged(found, 3, 3, "b")
+
+
+def test_the_checksum_tells_the_schema_where_the_commit_is_gone(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, [info()], [info(), meta(FIELDS, owner="x")])
+    folder = tmp_path / "_delta_log"
+    old = {"version": 1, "digest": log._digest_of(found, 1)}
+    (folder / f"{0:020d}.json").unlink()
+    assert log.change(found, old, log.newest(found)) == "version 1 -> 2"
+    (folder / f"{1:020d}.crc").write_text(json.dumps({"metadata": meta(FIELDS)["metaData"]}))
+    assert log.change(found, old, log.newest(found)) == ""
