@@ -3,8 +3,8 @@
     here; none of a view and the like. A server is asked for its last commit.
 #}
 {% macro _state_of(relation) -%}
-    {%- if adapter.dbt_delta_state is defined and dbt_delta._is_session() -%}
-        {{- return(adapter.dbt_delta_state(relation.schema, relation.identifier)) -}}
+    {%- if adapter.dbt_delta_table_state is defined and dbt_delta._is_session() -%}
+        {{- return(adapter.dbt_delta_table_state(relation.schema, relation.identifier)) -}}
     {%- endif -%}
     {%- set found = dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation) ~ ' limit 1') -%}
     {%- if found.problem or not found.rows -%}{{- return(none) -}}{%- endif -%}

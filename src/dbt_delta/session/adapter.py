@@ -132,7 +132,7 @@ class DeltaAdapter(StockAdapter):
         return connection.relation(schema, name) if connection else None
 
     @available
-    def dbt_delta_state(self, schema: str, name: str) -> str | None:
+    def dbt_delta_table_state(self, schema: str, name: str) -> str | None:
         """See ``facts.state``; None also of what cannot be read."""
         connection = self._session()
         try:

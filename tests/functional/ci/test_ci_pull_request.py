@@ -108,7 +108,9 @@ def test_a_pull_request_is_built_beside_production(at: Repository) -> None:
     at.run("clone")
     at.run("build")
     # Tonight's row came to those of the nights before; what did not change is not built.
-    assert project.rows("orders") == [{"id": n, "amount": a} for n, a in ((1, 10), (2, 20), (3, 33))]
+    assert project.rows("orders") == [
+        {"id": n, "amount": a} for n, a in ((1, 10), (2, 20), (3, 33))
+    ]
     assert project.rows(f"{schema}_marts.totals") == [{"total": 63}]
     assert [row["rate"] for row in project.rows("shown")] == [2, 2, 2]
     history = project.rows("orders_history")
@@ -170,7 +172,9 @@ def test_a_schema_of_others_is_refused(at: Repository, operation: str) -> None:
     ],
 )
 def test_what_would_write_outside_is_refused(at: Repository, model: str, says: str) -> None:
-    elsewhere = "{% macro generate_schema_name(name, node) %}{{ name or target.schema }}{% endmacro %}"
+    elsewhere = (
+        "{% macro generate_schema_name(name, node) %}{{ name or target.schema }}{% endmacro %}"
+    )
     added = {"models/rates.sql": model}
     if "elsewhere" in model:
         added["macros/names.sql"] = elsewhere
