@@ -20,7 +20,7 @@ MODELS = {
         select sum(amount) as total from {{ ref('orders') }}
     """,
     "models/rates.sql": "{{ config(materialized='table') }} select 2 as rate",
-    "models/shown.sql": "select o.*, r.rate from {{ ref('orders') }} o cross join {{ ref('rates') }} r",
+    "models/shown.sql": "select * from {{ ref('orders') }} cross join {{ ref('rates') }}",
     "snapshots/orders_history.sql": """
         {% snapshot orders_history %}
             {{ config(unique_key='id', strategy='check', check_cols=['amount']) }}
