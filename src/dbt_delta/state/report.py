@@ -67,6 +67,10 @@ def _runner(adapter: Any, node: Any) -> Any:
     own.extra_ctes = list(own.extra_ctes)
     if node.config.get("incremental_strategy") == "microbatch":
         runner = MicrobatchModelRunner(adapter.config, adapter, own, 0, 0)
-        runner.set_parent_task(SimpleNamespace(original_invocation_started_at=None))
+        runner.set_parent_task(
+            SimpleNamespace(
+                original_invocation_started_at=None, manifest=adapter.get_macro_resolver()
+            )
+        )
         return runner
     return ModelRunner(adapter.config, adapter, own, 0, 0)

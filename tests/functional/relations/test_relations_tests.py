@@ -75,7 +75,7 @@ def compared(project: Project, threads: int = 4) -> tuple[Invocation, Invocation
 
 def by_macros(project: Project, monkeypatch: pytest.MonkeyPatch) -> Invocation:
     """The project's tests, fused as it is done where the plugin is missing."""
-    names = {f"dbt_delta_{name}" for name in ("attempt", "once", "problem", "state")}
+    names = {f"dbt_delta_{name}" for name in ("attempt", "once", "problem", "table_state")}
     with monkeypatch.context() as without_plugin:
         left = frozenset(DeltaAdapter._available_ - names)
         without_plugin.setattr(DeltaAdapter, "_available_", left)
