@@ -180,6 +180,7 @@ class DeltaAdapter(StockAdapter):
 
         return each(self, macro, calls)
 
+    @available
     def dbt_delta_once(self, key: str, question: Callable[..., Any], *arguments: Any) -> Any:
         """See ``once.Once``; dbt makes an adapter for each run."""
         return self._once.ask(key, question, *arguments)
