@@ -76,7 +76,7 @@ BAD: list[tuple[str, tuple[str, ...], str]] = [
         "different changes at one sequence: 1",
     ),
     *(
-        (f"{FEED}, cdc_sequence_by='at'", rows, "different changes of one sequence: 1")
+        (f"{FEED}, cdc_sequence_by='at'", rows, "different changes at one sequence: 1")
         # Of which a hash says the same, as it leaves out what is NULL.
         for rows in (
             (f"1, array('a',null), {day(1)}", f"1, array('a'), {day(1)}"),
@@ -114,18 +114,18 @@ _PLACE: dict[str, tuple[str, list[str]]] = {
         [values("1, 'a', 1"), values("1, 'b', 1.5")],
     ),
     # Where the value that would be stored is the one that is there.
-    "is_rounded_back": ("decimal(2,1) and another value as int", _ats("1", "1.4")),
-    "is_too_great": ("bigint and another value as int", _ats("cast(null as int)", "3000000000")),
+    "is_rounded_back": ("decimal(2,1) in the model and int in", _ats("1", "1.4")),
+    "is_too_great": ("bigint in the model and int in", _ats("cast(null as int)", "3000000000")),
     "is_cut": (
-        "timestamp and another value as date",
+        "timestamp in the model and date in",
         _ats(f"date({day(1)})", f"{day(1)} + interval 1 hour"),
     ),
     "is_rounded_within": (
-        'another value as struct<x:int>, the type in the table, for example {"at":{"x":1.5}}',
+        'would change, for example {"at":{"x":1.5}}',
         _ats("named_struct('x', 1)", "named_struct('x', 1.5)"),
     ),
     "is_other_key": (
-        "decimal(3,2) and another value as decimal(2,1)",
+        "decimal(3,2) in the model and decimal(2,1) in",
         [values("1.1, 'a', 1"), values("1.14, 'a', 1")],
     ),
     "is_reserved": (
