@@ -61,7 +61,7 @@ def test_a_table_is_what_it_was(built: Project) -> None:
     # Of those versions one has not the column.
     (line,) = [line for line in planned.splitlines() if "column - more" in line]
     assert line.split()[:4] == [f"{built.schema}.to_0", "restore", "2", "0"]
-    assert f"`{built.schema}`.`a` is at version 2 already." in planned
+    assert f"`{built.schema}`.`a` is already at version 2." in planned
     assert set(tables.versions(built, ["a", *names]).values()) == {2}
 
     operations(built, *calls, vars=VARS)
