@@ -20,7 +20,7 @@ _RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 # Which row of several these take is chance. Within an aggregate Spark calls them deterministic.
 _CHANCE = {
     *("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg"),
-    *("MaxBy", "MinBy", "Mode", "Sample"),
+    *("Mode", "Sample"),
 }
 _FOREIGN = ("PythonUDF", "ScalaUDF", "ScalaAggregator", "TypedAggregate", "HiveUDF")
 _PARSING = ("Cast", "ParseToTimestamp", "ParseToDate", "ToTimestamp", "TryToTimestamp", "ToTime")
