@@ -204,7 +204,8 @@ def test_old_java_and_a_metastore_in_use(project: Project, tmp_path: Path) -> No
     assert code == 1
     java, metastore = lines
     assert java == (
-        f"Java: 11.0.2 at {old} is too old for Spark. Install Java 17 or 21 and name it in JAVA_HOME."
+        f"Java: 11.0.2 at {old} is too old for Spark. "
+        "Install Java 17 or 21 and name it in JAVA_HOME."
     )
     assert metastore.startswith(
         f"Metastore: The embedded metastore {project.path}/home/metastore is in use by process "
