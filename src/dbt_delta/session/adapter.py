@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.meta import available
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_delta.session import catalog, profile
+from dbt_delta.session import catalog, errors, profile
 from dbt_delta.session.manager import DeltaConnectionManager
 from dbt_delta.session.once import Once
 from dbt_delta.session.relation import DeltaRelation
@@ -159,7 +159,7 @@ class DeltaAdapter(StockAdapter):
             if self.dbt_delta_columns(sql) is None:
                 self.execute(f"describe query {sql}", fetch=True)
         except DbtRuntimeError as error:
-            return _first_line(error)
+            return errors.first_line(error)
         return ""
 
     @available
@@ -171,7 +171,7 @@ class DeltaAdapter(StockAdapter):
         try:
             return "", self.execute(sql, fetch=True)[1]
         except DbtRuntimeError as error:
-            return _first_line(error), None
+            return errors.first_line(error), None
 
     @available
     def dbt_delta_each(self, macro: Any, calls: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -188,8 +188,6 @@ class DeltaAdapter(StockAdapter):
     @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:
         """Whether errors in this thread leave out values, from now on."""
-        from dbt_delta.session import errors
-
         errors.hide_values(is_hidden)
 
     def _session(self) -> Any:
@@ -197,7 +195,3 @@ class DeltaAdapter(StockAdapter):
         if self.method != profile.SESSION:
             return None
         return self.connections.get_thread_connection().handle
-
-
-def _first_line(error: DbtRuntimeError) -> str:
-    return str(error.msg).strip().partition("\n")[0]

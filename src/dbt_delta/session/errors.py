@@ -100,6 +100,11 @@ def is_driver_gone(error: BaseException) -> bool:
     return type(error).__module__.startswith("py4j") and driver_exit_code() is not None
 
 
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line; dbt's own errors without the name of their kind."""
+    return str(getattr(error, "msg", error)).strip().partition("\n")[0]
+
+
 def paragraph(texts: list[str]) -> str:
     """The useful one in a chain of exceptions, outermost first, as ``toString`` returns them."""
     texts = [tidy(text) for text in texts]

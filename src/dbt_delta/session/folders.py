@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt_delta.session.facts import quoted_name
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -24,7 +26,7 @@ def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, s
     """
     names = {name.lower() for name in known}
     try:
-        system, place = _open(spark, spark.catalog.getDatabase(_quoted(schema)).locationUri)
+        system, place = _open(spark, spark.catalog.getDatabase(quoted_name(schema)).locationUri)
         found = [status for status in system.listStatus(place) if status.isDirectory()]
         paths = {status.getPath().getName(): status.getPath().toString() for status in found}
     except Exception as error:
@@ -49,7 +51,3 @@ def _open(spark: "SparkSession", path: str) -> tuple[Any, Any]:
     """The file system of a path, and the path, as Hadoop's objects."""
     place = spark._jvm.org.apache.hadoop.fs.Path(path)
     return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

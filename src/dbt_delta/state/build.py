@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dbt.adapters.contracts.connection import ConnectionState
@@ -13,6 +14,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt_delta.session import spark
+from dbt_delta.session.errors import first_line
+from dbt_delta.session.facts import quoted_name
 from dbt_delta.state import decide, plan
 from dbt_delta.state import node as nodes
 from dbt_delta.state.facts import Facts, Name
@@ -70,6 +73,10 @@ class Build:
         asked = (_flag(config, "FULL_REFRESH"), _flag(config, "SHOW"))
         self._is_forced = is_forced() or any(asked)
 
+    @cached_property
+    def _writing(self) -> str:
+        return nodes.writing(self._manifest)
+
     def look(self, runner: Any, node: Any) -> Look:
         """What is known of a compiled node, and whether it is skipped.
 
@@ -84,7 +91,7 @@ class Build:
             self._look(look, runner, after)
         except Exception as error:
             # Whatever it is: the node runs.
-            look.unsure = f"it could not be looked at: {_line(error)}"
+            look.unsure = f"it could not be looked at: {first_line(error)}"
             logger.debug(f"{node.unique_id}: {look.unsure}")
         return look
 
@@ -103,8 +110,8 @@ class Build:
                 look.reads = self._reads(result.node, result.node.compiled_code)
             record = self._record(look, status)
         except Exception as error:
-            logger.debug(f"{node.unique_id}: nothing recorded: {_line(error)}")
-            record = {**_empty(look, status), "unsure": f"it was not recorded: {_line(error)}"}
+            logger.debug(f"{node.unique_id}: nothing recorded: {first_line(error)}")
+            record = {**_empty(look, status), "unsure": f"it was not recorded: {first_line(error)}"}
         with self._guard:
             self._records[node.unique_id] = record
 
@@ -118,8 +125,8 @@ class Build:
             self._table.write(get_invocation_id(), self._records, self._known)
         except Exception as error:
             logger.warning(
-                f"What this run built could not be recorded in {self._table.name}: {_line(error)}. "
-                "These nodes run again next time."
+                f"What this run built could not be recorded in {self._table.name}: "
+                f"{first_line(error)}. These nodes run again next time."
             )
 
     def weigh(self, look: Look, runner: Any, after: decide.BuildAfter | None) -> tuple[str, str]:
@@ -128,7 +135,7 @@ class Build:
         key, look.sql = self._compiled(runner, look.node)
         look.code = nodes.digest(key)
         is_kept = bool(look.own) and str(look.node.resource_type) == "test"
-        look.config = nodes.configuration(look.node, self._manifest, self._settings, is_kept)
+        look.config = nodes.configuration(look.node, self._writing, self._settings, is_kept)
         look.unsure = _never(look.node)
         if look.unsure or self._known.problem:
             return look.unsure or "the records cannot be read", ""
@@ -306,7 +313,7 @@ class Build:
         try:
             return self._adapter.connections.get_thread_connection().handle.reads(sql or "select 1")
         except DbtRuntimeError as error:
-            return plan.Reads(unsure=f"Spark cannot plan it alone: {_line(error)}")
+            return plan.Reads(unsure=f"Spark cannot plan it alone: {first_line(error)}")
 
     def _parent(self, name: str) -> Name:
         parent = self._manifest.nodes.get(name) or self._manifest.sources[name]
@@ -362,8 +369,4 @@ def _flag(config: Any, name: str) -> Any:
 
 
 def _quoted(name: Name) -> str:
-    return ".".join("`" + part.replace("`", "``") + "`" for part in name)
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+    return ".".join(map(quoted_name, name))

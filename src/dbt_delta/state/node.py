@@ -4,7 +4,6 @@ import datetime as dt
 import hashlib
 import json
 import re
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +77,11 @@ def writes_only_itself(node: Any) -> bool:
     return kind != "model" or materialized in ("table", "view", "incremental")
 
 
-def configuration(node: Any, manifest: Any, settings: dict[str, Any], is_kept: bool) -> str:
+def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bool) -> str:
     """A digest of all configuration by which a node's result may differ.
 
-    ``settings`` are the Spark settings of the profile; ``is_kept`` whether a test's failures are.
+    ``writing`` is as from ``writing``, ``settings`` the Spark settings of the profile; ``is_kept``
+    says whether a test's failures are stored.
     """
     config = node.config.to_dict(omit_none=True)
     about: dict[str, Any] = {
@@ -93,7 +93,7 @@ def configuration(node: Any, manifest: Any, settings: dict[str, Any], is_kept: b
             for key, value in settings.items()
             if key.startswith("spark.sql.") and not _SPEED.match(key)
         },
-        "writing": _writing(manifest),
+        "writing": writing,
     }
     persisted = config.get("persist_docs") or {}
     if persisted.get("relation"):
@@ -112,29 +112,11 @@ def _column(about: dict[str, Any], is_described: bool) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key not in ignored}
 
 
-def _writing(manifest: Any) -> str:
-    """A digest of the macros by which results are written; the same object all run long."""
-    return _digest_of_macros(id(manifest.macros), _Macros(manifest.macros))
-
-
-class _Macros:
-    """A dictionary that a cache takes for an argument."""
-
-    def __init__(self, macros: dict[str, Any]) -> None:
-        self.macros = macros
-
-    def __hash__(self) -> int:
-        return id(self.macros)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Macros) and self.macros is other.macros
-
-
-@lru_cache(maxsize=2)
-def _digest_of_macros(_: int, held: _Macros) -> str:
+def writing(manifest: Any) -> str:
+    """A digest of the macros by which results are written."""
     found = sorted(
         (name, macro.macro_sql)
-        for name, macro in held.macros.items()
+        for name, macro in manifest.macros.items()
         if macro.package_name == "dbt_delta"
         or (macro.package_name not in ("dbt", "dbt_spark") and _WRITING.match(macro.name))
     )

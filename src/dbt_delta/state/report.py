@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_delta.session.errors import first_line
 from dbt_delta.session.select import KINDS, select
 from dbt_delta.state import node as nodes
 from dbt_delta.state.build import Build, Look
@@ -39,7 +40,7 @@ def _lines(build: Build, adapter: Any, manifest: Any, node: Any) -> list[dict[st
         look = Look(compiled, True, nodes.relation(compiled))
         why, skipped = build.weigh(look, runner, after)
     except DbtRuntimeError as error:
-        why, skipped = f"it does not compile: {str(error).strip().partition(chr(10))[0]}", ""
+        why, skipped = f"it does not compile: {first_line(error)}", ""
     last = build.last(node) or {}
     return [
         {

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt_delta.session.errors import first_line
+from dbt_delta.session.facts import quoted_name
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -41,20 +44,20 @@ class StateTable:
         self._spark = spark
         self._project = project
         self._schema = schema
-        self.name = f"{_quoted(schema)}.{_quoted(NAME)}"
+        self.name = f"{quoted_name(schema)}.{quoted_name(NAME)}"
 
     def read(self) -> Records:
         """All records; a damaged one counts as none. Never fails."""
         found = Records()
         try:
-            if not self._spark.catalog.tableExists(f"{_quoted(self._schema)}.{NAME}"):
+            if not self._spark.catalog.tableExists(f"{quoted_name(self._schema)}.{NAME}"):
                 return found
             found.is_there = True
             rows = self._spark.sql(
                 f"select project, node, run, at, format, record from {self.name}"
             ).collect()
         except Exception as error:
-            found.problem = _line(error)
+            found.problem = first_line(error)
             return found
         if any(row.format is None or row.format > FORMAT for row in rows):
             found.problem = "a newer version of dbt_delta wrote it"
@@ -78,7 +81,7 @@ class StateTable:
         ]
         if not known.is_there:
             # With schemas of their own for all models, dbt makes none of the target's name.
-            self._spark.sql(f"create schema if not exists {_quoted(self._schema)}")
+            self._spark.sql(f"create schema if not exists {quoted_name(self._schema)}")
         frame = self._spark.createDataFrame(rows, _COLUMNS).coalesce(1)
         if known.runs >= MOST_RUNS and self._rewrite(frame):
             return
@@ -96,7 +99,7 @@ class StateTable:
             rows = rows.drop("_rank").coalesce(1)
             rows.write.format("delta").mode("overwrite").saveAsTable(self.name)
         except Exception as error:
-            logger.debug(f"{self.name} keeps its older rows: {_line(error)}")
+            logger.debug(f"{self.name} keeps its older rows: {first_line(error)}")
             return False
         return True
 
@@ -109,11 +112,3 @@ def _parsed(text: str | None) -> dict[str, Any] | None:
         )
     except (ValueError, TypeError):
         return None
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
