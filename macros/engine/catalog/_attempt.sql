@@ -8,9 +8,10 @@
         {%- set problem, table = adapter.dbt_delta_attempt(sql) -%}
     {%- else -%}
         {%- set table = run_query(dbt_delta.get_attempt_sql(sql)) -%}
-        {%- set failed = table is not none and 'dbt_delta_problem' in table.column_names -%}
-        {%- set problem = table.rows[0]['dbt_delta_problem'] if failed else '' -%}
-        {%- if not failed and sql.split()[0] | lower in ('show', 'describe') -%}
+        {%- set problem = '' -%}
+        {%- if table is not none and 'dbt_delta_problem' in table.column_names -%}
+            {%- set problem, table = table.rows[0]['dbt_delta_problem'], none -%}
+        {%- elif sql.split()[0] | lower in ('show', 'describe') -%}
             {%- set table = run_query(sql) -%}
         {%- endif -%}
     {%- endif -%}
