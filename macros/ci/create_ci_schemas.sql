@@ -4,8 +4,8 @@
 #}
 {% macro create_ci_schemas(production) -%}
     {%- set schemas = dbt_delta._ci_schemas(production, 'create_ci_schemas') -%}
-    {%- for schema in schemas -%}
-        {%- do dbt_delta._drop_ci_schema(schema, 'create_ci_schemas') -%}
+    {%- for schema in dbt_delta._existing_ci_schemas(schemas, 'create_ci_schemas') -%}
+        {%- do run_query(dbt_delta.get_drop_ci_schema_sql(schema)) -%}
     {%- endfor -%}
     {%- for schema in schemas -%}
         {%- do run_query(dbt_delta.get_create_ci_schema_sql(schema)) -%}

@@ -124,6 +124,16 @@ def test_a_pull_request_is_built_beside_production(at: Repository) -> None:
     assert counts["orders"] == ["2", "3", "1", "0"]
     assert counts["totals"] == ["1", "1", "1", "1"]
 
+    # One schema of several that is not the pull request's keeps all of them.
+    read(f"drop schema `{schema}_marts` cascade")
+    read(f"create schema `{schema}_marts`")
+    for operation in ("create_ci_schemas", "drop_ci_schemas"):
+        refused = at.operation(operation)
+        assert not refused.success
+        assert f"schema {schema}_marts was not created by create_ci_schemas" in refused.output
+    assert len(project.rows("orders")) == 3
+    read(f"drop schema `{schema}_marts`")
+
     # An earlier build is left: it makes place for the next one.
     at.run("create_ci_schemas")
     assert read(f"show tables in `{schema}`") == []
