@@ -1,13 +1,10 @@
 {# A run operation that shows what readers see, what is built, and what holds it back. #}
 {% macro publish_status(output='text') -%}
     {%- set settings = dbt_delta._publish_wanted('publish_status') -%}
-    {%- if output not in ('text', 'json') -%}
-        {%- do dbt_delta._refuse("publish_status has output '" ~ output ~ "'. It is one of text, json.") -%}
-    {%- endif -%}
-    {%- set state = dbt_delta._published(settings) -%}
+    {%- do dbt_delta._check_choice('publish_status: output', output, ['text', 'json']) -%}
     {%- set plan = dbt_delta._publish(settings, [], dry_run=true) -%}
+    {%- set state, heads = plan.state, plan.heads -%}
     {%- set known, lines = [] if state.is_new else dbt_delta._publications(settings), [] -%}
-    {%- set heads = dbt_delta._heads(settings, state.before) -%}
     {%- for name in (state.published.keys() | list + settings.nodes.keys() | list) | unique | sort -%}
         {%- set shown, head = state.published.get(name), heads.get(name) -%}
         {%- set published = dbt_delta._published_by(known, name, shown) -%}

@@ -31,16 +31,13 @@
         {%- do dbt_delta._refuse(
             'The variable dbt_delta_publish has no schema: the one in which readers find the views.' ~ example
         ) -%}
-    {%- elif unit not in ('build', 'group', 'model') -%}
-        {%- do dbt_delta._refuse(
-            "The variable dbt_delta_publish has unit '" ~ unit ~ "'. It is one of build, group, model."
-        ) -%}
     {%- elif schema | lower == target.schema | lower -%}
         {%- do dbt_delta._refuse(
             "The variable dbt_delta_publish has schema '" ~ schema ~ "', in which target " ~ target.name
             ~ ' builds. Give readers another one.'
         ) -%}
     {%- endif -%}
+    {%- do dbt_delta._check_choice('The unit of the variable dbt_delta_publish', unit, ['build', 'group', 'model']) -%}
 {%- endmacro %}
 
 {# The nodes that `select` takes, without tests, by name; refuses those that cannot be published. #}

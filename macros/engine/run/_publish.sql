@@ -136,7 +136,7 @@
         ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved, is_limited
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
-    {%- if dry_run -%}{{- return(dict(plan, lines=[], seq=state.seq)) -}}{%- endif -%}
+    {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}
     {#- Of a new model whose first publication was killed: the next one would show it. -#}
     {%- for name in state.broken if name not in plan.targets -%}
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
