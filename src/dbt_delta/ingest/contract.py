@@ -22,7 +22,7 @@ class Delivery(NamedTuple):
     """Below the folder of the source, with ``/``: ``flights/2013-01-01.csv``."""
 
     day: date | None
-    """The day at the end of which it is delivered; None if it is there from the start."""
+    """The day at whose end it is delivered; None if it is there from the start."""
 
     content: bytes | Callable[[], bytes]
     """The exact bytes of the file, or how to make them. Called only if the file has to land."""
