@@ -1,6 +1,7 @@
 {#
     Inserts the given rows of a unit test into the table before its run. Columns that no row names are left to the
-    table. `meta`, the names of a snapshot's own columns, or none: a row without an id gets one, and changed when it began.
+    table. `meta`: the names of a snapshot's own columns, or none. A row without an id gets one; without another time it
+    changed when it began.
 #}
 {% macro _given_rows_sql(relation, rows, columns, meta) -%}
     {%- set types, named = {}, [] -%}

@@ -1,4 +1,4 @@
-"""Unit tests of the table after a run: the model's own materialization, on a table of given rows."""
+"""Unit tests of the table after a run, which the model's own materialization does on given rows."""
 
 import copy
 import datetime as dt

@@ -3,12 +3,16 @@
 from tests.functional.harness import Project
 from tests.functional.tables import names, versions
 
-INPUT = "select 1 as id, 'a' as name, date'2024-01-01' as day, 1.5 as amount, false as gone"
+INPUT = (
+    "select 1 as id, 'a' as name, date'2024-01-01' as day, "
+    "cast(1.5 as decimal(9, 2)) as amount, false as gone"
+)
 
 
-def _model(**config: object) -> str:
-    options = ", ".join(f"{name}={value!r}" for name, value in config.items())
-    return f"{{{{ config(materialized='incremental', {options}) }}}} select * from {{{{ ref('given') }}}}"
+def _model(**configs: object) -> str:
+    options = ", ".join(f"{name}={value!r}" for name, value in configs.items())
+    config = f"{{{{ config(materialized='incremental', {options}) }}}}"
+    return config + " select * from {{ ref('given') }}"
 
 
 MODELS = {
@@ -36,7 +40,7 @@ BATCH = """
 """
 A = "{id: 1, name: a, day: 2024-01-01, amount: 1.0}"
 B = "{id: 2, name: B, day: 2024-01-02, amount: 20.0}"
-OLD_B = "{id: 2, name: \"it's\", day: 2024-01-02, amount: 2.0}"
+OLD_B = '{id: 2, name: "it\'s", day: 2024-01-02, amount: 2.0}'
 C = "{id: 3, name: null, day: 2024-01-02, amount: 3.0}"
 D = "{id: 4, name: d, day: 2024-01-03, amount: 4.0}"
 EXPECTED = {
@@ -123,7 +127,7 @@ def test_the_table_after_a_run(project: Project) -> None:
     before, all_names = versions(project, tables), sorted(names(project))
     ran = project.dbt("test", check=False)
     failed = {r.node.name: r.message for r in ran.results if r.status != "pass"}
-    assert set(failed) == {"wrong"}, failed
+    assert set(failed) == {"wrong"}, "\n".join(f"{k}: {v}" for k, v in failed.items())
     assert "actual differs from expected" in failed["wrong"]
     assert "→" in failed["wrong"] or "->" in failed["wrong"]
     assert versions(project, tables) == before
