@@ -54,8 +54,8 @@ class _Run:
         try:
             if before is not None:
                 self._build_before(before, sql)
-            node = copy.copy(self.node)
-            node.config = node.config.replace(full_refresh=self._is_rebuilt())
+            node = copy.deepcopy(self.node)
+            node.config.full_refresh = self._is_rebuilt()
             self._set_batch(node)
             self._materialize(node, sql)
             self.compare.context["sql"] = f"select * from {macros['_named'](relation)}"
@@ -70,7 +70,7 @@ class _Run:
         beside = self.compare.context["dbt_delta"]["_beside"]
         base = self.adapter.Relation.create(schema=node.schema, identifier=self.prefix)
         node.alias = beside(base, "tmp").identifier
-        node.config = node.config.replace(pre_hook=[], post_hook=[], full_refresh=False)
+        node.config.pre_hook, node.config.post_hook, node.config.full_refresh = [], [], False
         # A table with a location leaves its files behind.
         node.config["location_root"] = None
         return node
