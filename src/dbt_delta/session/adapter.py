@@ -190,6 +190,13 @@ class DeltaAdapter(StockAdapter):
         """Whether errors in this thread leave out values, from now on."""
         errors.hide_values(is_hidden)
 
+    @available
+    def dbt_delta_unit_test(self, name: str, sql: str, compare: Any) -> Any:
+        """See ``unit.run``."""
+        from dbt_delta.session import unit
+
+        return unit.run(self, name, sql, compare)
+
     def _session(self) -> Any:
         """This thread's connection if it is an embedded session, or None."""
         if self.method != profile.SESSION:

@@ -13,7 +13,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import spark
+from dbt_delta.session import spark, unit
 from dbt_delta.session.errors import first_line
 from dbt_delta.session.facts import quoted_name
 from dbt_delta.state import decide, plan
@@ -270,7 +270,16 @@ class Build:
             self._config.cli_vars,
             self._manifest.env_vars,
             sources,
+            *self._expected_table(test),
         ]
+
+    def _expected_table(self, test: Any) -> list[Any]:
+        """What the rows of a table follow from besides, where a unit test expects one."""
+        if unit.EXPECT not in test.config.meta:
+            return []
+        node = unit.tested(self._manifest, test)
+        written = nodes.configuration(node, self._writing, self._settings, False)
+        return [test.config.meta, node.raw_code, written]
 
     def _wrote(self) -> bool:
         """Whether a statement in a node's Jinja, which has been rendered, may have written."""
