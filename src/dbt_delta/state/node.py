@@ -20,6 +20,7 @@ _IRRELEVANT = {
 }
 # Macros that decide how a result is written, and that no node names.
 _WRITING = re.compile(r"materialization_|get_incremental_|generate_|spark__|default__")
+_STOCK = ("dbt", "dbt_spark")
 # Settings by which a plan is run, not what it gives.
 _SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
 
@@ -84,8 +85,10 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     says whether a test's failures are stored.
     """
     config = node.config.to_dict(omit_none=True)
+    # The older form of constraints stands in `meta`.
+    irrelevant = _IRRELEVANT - ({"meta"} if config.get("persist_constraints") else set())
     about: dict[str, Any] = {
-        "config": {key: value for key, value in config.items() if key not in _IRRELEVANT},
+        "config": {key: value for key, value in config.items() if key not in irrelevant},
         "relation": [getattr(node, "schema", ""), getattr(node, "alias", "")],
         "kept": is_kept,
         "spark": {
@@ -99,7 +102,7 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     if persisted.get("relation"):
         about["description"] = getattr(node, "description", "")
     about["columns"] = [
-        _column(column.to_dict(omit_none=True), bool(persisted.get("columns")))
+        _column(column.to_dict(omit_none=True), bool(persisted.get("columns")), irrelevant)
         for column in getattr(node, "columns", {}).values()
     ]
     constraints = getattr(node, "constraints", None) or []
@@ -107,20 +110,29 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     return digest(about)
 
 
-def _column(about: dict[str, Any], is_described: bool) -> dict[str, Any]:
-    ignored = {"tags", "meta", "config", "doc_blocks", *(() if is_described else ("description",))}
+def _column(about: dict[str, Any], is_described: bool, irrelevant: set[str]) -> dict[str, Any]:
+    ignored = {"tags", "config", "doc_blocks", *({"meta"} & irrelevant)}
+    ignored |= set() if is_described else {"description"}
     return {key: value for key, value in about.items() if key not in ignored}
 
 
 def writing(manifest: Any) -> str:
-    """A digest of the macros by which results are written."""
-    found = sorted(
-        (name, macro.macro_sql)
+    """A digest of the macros by which results are written, and of those that these call.
+
+    Besides those of dbt_delta they are materializations and strategies of the user's, and macros
+    that take the place of dbt's.
+    """
+    stock = {m.name for m in manifest.macros.values() if m.package_name in _STOCK}
+    found = [
+        name
         for name, macro in manifest.macros.items()
         if macro.package_name == "dbt_delta"
-        or (macro.package_name not in ("dbt", "dbt_spark") and _WRITING.match(macro.name))
-    )
-    return digest(found)
+        or (
+            macro.package_name not in _STOCK
+            and (macro.name in stock or _WRITING.match(macro.name))
+        )
+    ]
+    return digest(_with_called(found, manifest))
 
 
 def seed_code(node: Any) -> str:
@@ -132,8 +144,12 @@ def seed_code(node: Any) -> str:
 
 def macros_behind(node: Any, manifest: Any) -> list[tuple[str, str]]:
     """Names and texts of the macros that a node calls, and these in turn."""
+    return _with_called(node.depends_on.macros, manifest)
+
+
+def _with_called(names: list[str], manifest: Any) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
-    waiting = list(node.depends_on.macros)
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         macro = manifest.macros.get(name)
