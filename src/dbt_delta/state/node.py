@@ -20,6 +20,12 @@ _IRRELEVANT = {
 }
 # Macros that decide how a result is written, and that no node names.
 _WRITING = re.compile(r"materialization_|get_incremental_|generate_|spark__|default__")
+# What gives something else each time, in a condition or expression of a configuration.
+_CLOCK = re.compile(
+    r"\b(?:current_(?:date|timestamp|time|user)|localtimestamp|session_user)\b"
+    r"|\b(?:now|curdate|unix_timestamp|rand|randn|random|uuid|user)\s*\(",
+    re.IGNORECASE,
+)
 _STOCK = ("dbt", "dbt_spark")
 # Settings by which a plan is run, not what it gives.
 _SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
@@ -67,6 +73,14 @@ def relation(node: Any) -> tuple[str, str] | None:
 def has_hooks(node: Any) -> bool:
     """Whether a node runs statements of the user's beside its own."""
     return bool(node.config.get("pre_hook") or node.config.get("post_hook"))
+
+
+def clock(node: Any) -> str:
+    """What in a node's configuration differs from run to run; empty if nothing does."""
+    config = node.config.to_dict(omit_none=True)
+    about = {key: value for key, value in config.items() if key not in _IRRELEVANT}
+    found = _CLOCK.search(json.dumps(about, default=str))
+    return found[0] if found else ""
 
 
 def writes_only_itself(node: Any) -> bool:
@@ -128,8 +142,7 @@ def writing(manifest: Any) -> str:
         for name, macro in manifest.macros.items()
         if macro.package_name == "dbt_delta"
         or (
-            macro.package_name not in _STOCK
-            and (macro.name in stock or _WRITING.match(macro.name))
+            macro.package_name not in _STOCK and (macro.name in stock or _WRITING.match(macro.name))
         )
     ]
     return digest(_with_called(found, manifest))

@@ -25,6 +25,16 @@ def test_meta_counts_where_constraints_stand_in_it() -> None:
         assert configured({**config, **legacy}, column) != configured(legacy, {})
 
 
+def test_a_clock_in_a_condition_of_the_configuration_is_found() -> None:
+    for config, found in (
+        ({"not_matched_by_source_condition": "DBT_INTERNAL_DEST.day < current_date() - 30"}, True),
+        ({"merge_update_set_expressions": {"at": "NOW ( )"}}, True),
+        ({"incremental_predicates": ["day > date'2024-01-01'", "now > known"]}, False),
+        ({"meta": {"about": "now()"}}, False),
+    ):
+        assert bool(nodes.clock(SimpleNamespace(config=told(config)))) == found, config
+
+
 def macros(**texts: str) -> Any:
     """Macros by package__name: those of the project call `helper`."""
     found = {}
