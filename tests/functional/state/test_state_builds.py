@@ -38,11 +38,6 @@ FILES = {
     "models/clocked.sql": """
         {{ config(materialized='table') }} select current_date() as day from {{ ref('codes') }}
     """,
-    "models/aged.sql": """
-        {{ config(materialized='incremental', unique_key='code',
-            incremental_predicates=['current_date() > date"2020-01-01"']) }}
-        select code from {{ ref('codes') }}
-    """,
     "models/hooked.sql": """
         {{ config(materialized='table', post_hook='select 1') }} select * from {{ ref('codes') }}
     """,
@@ -83,7 +78,7 @@ FILES = {
         {{ config(store_failures=true) }} select * from {{ ref('kept') }} where code > 7
     """,
 }
-ALWAYS = {"clocked", "hooked", "aged"}
+ALWAYS = {"clocked", "hooked"}
 OF_RAW = {"seen", "merged", "counted", "batches", "named"}
 OF_COUNTED = {"not_null_counted_label", "unique_counted_label"}
 OF_CODES = {"counted", "kept", "kept_failures", "past", *OF_COUNTED}

@@ -3,11 +3,19 @@
 from types import SimpleNamespace
 from typing import Any
 
+from dbt_delta.state import build
 from dbt_delta.state import node as nodes
 
 
 def told(value: dict[str, Any]) -> Any:
     return SimpleNamespace(to_dict=lambda omit_none: value)
+
+
+class Config(dict[str, Any]):
+    """A configuration as dbt's nodes have it."""
+
+    def to_dict(self, omit_none: bool) -> dict[str, Any]:
+        return dict(self)
 
 
 def configured(config: dict[str, Any], column: dict[str, Any]) -> str:
@@ -32,7 +40,9 @@ def test_a_clock_in_a_condition_of_the_configuration_is_found() -> None:
         ({"incremental_predicates": ["day > date'2024-01-01'", "now > known"]}, False),
         ({"meta": {"about": "now()"}}, False),
     ):
-        assert bool(nodes.clock(SimpleNamespace(config=told(config)))) == found, config
+        node = SimpleNamespace(config=Config(config), language="sql")
+        assert bool(nodes.clock(node)) == found, config
+        assert ("depends on the clock" in build._never(node)) == found, config
 
 
 def macros(**texts: str) -> Any:
