@@ -76,8 +76,9 @@
 {%- endmacro %}
 
 {#
-    The tables to publish that are there, {name: {relation, version, location, is_moved}}: `is_moved` where rows were
-    written since the version that the last run saw. Only the commits since then are read.
+    The tables to publish that are there, {name: {relation, version, location, is_moved, is_overwritten}}: `is_moved`
+    where rows were written since the version that the last run saw, `is_overwritten` where others wrote after this run.
+    Only the commits since then are read.
 #}
 {% macro _heads(settings, before) -%}
     {%- set nodes, groups, heads = {}, {'old': [], 'new': []}, {} -%}
@@ -103,7 +104,7 @@
         {%- set since = before.read_at - 3600000 if kind == 'old' else none -%}
         {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
             {%- do commits.setdefault(row['id'] | int, []).append(
-                {'version': row['version'] | int, 'operation': row['operation']}
+                {'version': row['version'] | int, 'operation': row['operation'], 'run': row['run']}
             ) -%}
         {%- endfor -%}
         {%- for table in numbered if table.id in commits or table.seen is not none -%}
@@ -114,6 +115,7 @@
                 'is_moved': table.seen is not none and (
                     version < table.seen or dbt_delta._move_rows(found, table.seen, version)
                 ),
+                'is_overwritten': dbt_delta._is_overwritten(found, invocation_id),
             }}) -%}
         {%- endfor -%}
     {%- endfor -%}

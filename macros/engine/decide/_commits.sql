@@ -27,6 +27,16 @@
     {{- return(false) -}}
 {%- endmacro %}
 
+{# Whether others may have changed rows after the last commit of a run that did; commits newest first. #}
+{% macro _is_overwritten(commits, run) -%}
+    {%- set others = [] -%}
+    {%- for commit in commits if dbt_delta._moves_rows(commit) -%}
+        {%- if commit.run == run -%}{{- return(others | length > 0) -}}{%- endif -%}
+        {%- do others.append(commit.version) -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
 {#
     Whether a name may belong to another column after these commits although no file was written: with column mapping,
     columns are renamed and dropped without a write, and RESTORE brings back the names of another version.

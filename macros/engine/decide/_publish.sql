@@ -36,11 +36,15 @@
 {#
     What is left to do before what is built may be published, {id: why}: what was left `before` and did not succeed
     since; what failed; what was not run after something before it was built; published tables that no run has built
-    yet, or that others wrote (`moved`, {id: version}). `results` are [{id, status}] of this run.
+    yet, or that others wrote (`moved`, {id: version}), of which others wrote `overwritten` after this run. `results` are [{id, status}] of this run.
 #}
-{% macro _pending(published, nodes, edges, before, results, seen, moved, is_limited=false) -%}
-    {%- set concerned = dbt_delta._concerned(published, edges) -%}
-    {%- set pending, done = {}, {} -%}
+{% macro _pending(published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false) -%}
+    {%- set concerned, pending, done = {}, {}, {} -%}
+    {#- dbt runs no ephemeral model, and has no result of one. -#}
+    {%- for id in dbt_delta._concerned(published, edges)
+        if nodes.get(id, {}).get('config', {}).get('materialized') != 'ephemeral' -%}
+        {%- do concerned.update({id: true}) -%}
+    {%- endfor -%}
     {%- for result in results -%}
         {%- do done.update({result.id: dbt_delta._is_success(result.status)}) -%}
     {%- endfor -%}
@@ -63,7 +67,7 @@
     {%- for id in published if not done.get(id) and id not in seen -%}
         {%- do pending.setdefault(id, 'was not built since it is to be published') -%}
     {%- endfor -%}
-    {%- for id, version in moved.items() if not done.get(id) -%}
+    {%- for id, version in moved.items() if not done.get(id) or id in overwritten -%}
         {%- do pending.setdefault(id, 'has version ' ~ version ~ ', which no finished run has built') -%}
     {%- endfor -%}
     {{- return(pending) -}}

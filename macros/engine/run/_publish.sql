@@ -119,12 +119,15 @@
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
     {%- set heads, edges = dbt_delta._heads(settings, state.before), dbt_delta._edges(graph.nodes) -%}
-    {%- set ids, moved, seen, failed = [], {}, {}, [] -%}
+    {%- set ids, moved, overwritten, seen, failed = [], {}, [], {}, [] -%}
     {%- for name, node in settings.nodes.items() -%}
         {%- do ids.append(node.unique_id) -%}
         {%- if name in heads -%}
             {%- do seen.update({node.unique_id: heads[name].version}) -%}
-            {%- if heads[name].is_moved -%}{%- do moved.update({node.unique_id: heads[name].version}) -%}{%- endif -%}
+            {%- if heads[name].is_moved or heads[name].is_overwritten -%}
+                {%- do moved.update({node.unique_id: heads[name].version}) -%}
+            {%- endif -%}
+            {%- if heads[name].is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for result in results if not dbt_delta._is_success(result.status) -%}
@@ -133,7 +136,8 @@
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved, is_limited
+        ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved,
+        overwritten, is_limited
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}

@@ -347,6 +347,8 @@ def _never(node: Any) -> str:
         return "it has hooks"
     if node.config.get("sql_header"):
         return "it has a sql_header"
+    if found := nodes.clock(node):
+        return f"its configuration depends on the clock, on chance or on the user: {found}"
     if getattr(node, "language", "sql") == "python" and not node.config.get("deterministic"):
         return "it is a Python model without deterministic: true"
     return ""

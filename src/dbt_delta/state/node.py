@@ -20,6 +20,13 @@ _IRRELEVANT = {
 }
 # Macros that decide how a result is written, and that no node names.
 _WRITING = re.compile(r"materialization_|get_incremental_|generate_|spark__|default__")
+# What gives something else each time, in a condition or expression of a configuration.
+_CLOCK = re.compile(
+    r"\b(?:current_(?:date|timestamp|time|user)|localtimestamp|session_user)\b"
+    r"|\b(?:now|curdate|unix_timestamp|rand|randn|random|uuid|user)\s*\(",
+    re.IGNORECASE,
+)
+_STOCK = ("dbt", "dbt_spark")
 # Settings by which a plan is run, not what it gives.
 _SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
 
@@ -68,6 +75,14 @@ def has_hooks(node: Any) -> bool:
     return bool(node.config.get("pre_hook") or node.config.get("post_hook"))
 
 
+def clock(node: Any) -> str:
+    """What in a node's configuration differs from run to run; empty if nothing does."""
+    config = node.config.to_dict(omit_none=True)
+    about = {key: value for key, value in config.items() if key not in _IRRELEVANT}
+    found = _CLOCK.search(json.dumps(about, default=str))
+    return found[0] if found else ""
+
+
 def writes_only_itself(node: Any) -> bool:
     """Whether a node's run can change no relation but its own."""
     if has_hooks(node) or getattr(node, "language", "sql") == "python":
@@ -84,8 +99,10 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     says whether a test's failures are stored.
     """
     config = node.config.to_dict(omit_none=True)
+    # The older form of constraints stands in `meta`.
+    irrelevant = _IRRELEVANT - ({"meta"} if config.get("persist_constraints") else set())
     about: dict[str, Any] = {
-        "config": {key: value for key, value in config.items() if key not in _IRRELEVANT},
+        "config": {key: value for key, value in config.items() if key not in irrelevant},
         "relation": [getattr(node, "schema", ""), getattr(node, "alias", "")],
         "kept": is_kept,
         "spark": {
@@ -99,7 +116,7 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     if persisted.get("relation"):
         about["description"] = getattr(node, "description", "")
     about["columns"] = [
-        _column(column.to_dict(omit_none=True), bool(persisted.get("columns")))
+        _column(column.to_dict(omit_none=True), bool(persisted.get("columns")), irrelevant)
         for column in getattr(node, "columns", {}).values()
     ]
     constraints = getattr(node, "constraints", None) or []
@@ -107,20 +124,28 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     return digest(about)
 
 
-def _column(about: dict[str, Any], is_described: bool) -> dict[str, Any]:
-    ignored = {"tags", "meta", "config", "doc_blocks", *(() if is_described else ("description",))}
+def _column(about: dict[str, Any], is_described: bool, irrelevant: set[str]) -> dict[str, Any]:
+    ignored = {"tags", "config", "doc_blocks", *({"meta"} & irrelevant)}
+    ignored |= set() if is_described else {"description"}
     return {key: value for key, value in about.items() if key not in ignored}
 
 
 def writing(manifest: Any) -> str:
-    """A digest of the macros by which results are written."""
-    found = sorted(
-        (name, macro.macro_sql)
+    """A digest of the macros by which results are written, and of those that these call.
+
+    Besides those of dbt_delta they are materializations and strategies of the user's, and macros
+    that take the place of dbt's.
+    """
+    stock = {m.name for m in manifest.macros.values() if m.package_name in _STOCK}
+    found = [
+        name
         for name, macro in manifest.macros.items()
         if macro.package_name == "dbt_delta"
-        or (macro.package_name not in ("dbt", "dbt_spark") and _WRITING.match(macro.name))
-    )
-    return digest(found)
+        or (
+            macro.package_name not in _STOCK and (macro.name in stock or _WRITING.match(macro.name))
+        )
+    ]
+    return digest(_with_called(found, manifest))
 
 
 def seed_code(node: Any) -> str:
@@ -132,8 +157,12 @@ def seed_code(node: Any) -> str:
 
 def macros_behind(node: Any, manifest: Any) -> list[tuple[str, str]]:
     """Names and texts of the macros that a node calls, and these in turn."""
+    return _with_called(node.depends_on.macros, manifest)
+
+
+def _with_called(names: list[str], manifest: Any) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
-    waiting = list(node.depends_on.macros)
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         macro = manifest.macros.get(name)

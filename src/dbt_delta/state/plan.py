@@ -22,13 +22,21 @@ _CHANCE = {
     *("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg"),
     *("Mode", "Sample"),
 }
-_FOREIGN = ("PythonUDF", "ScalaUDF", "ScalaAggregator", "TypedAggregate", "HiveUDF")
+_FOREIGN = (
+    *("PythonUDF", "ScalaUDF", "ScalaAggregator", "TypedAggregate", "HiveUDF"),
+    *("ScriptTransformation", "VariableReference"),
+)
 _PARSING = ("Cast", "ParseToTimestamp", "ParseToDate", "ToTimestamp", "TryToTimestamp", "ToTime")
 _OF_TODAY = re.compile(r"\s*(?:(?:now|today|yesterday|tomorrow)\b.*|T?\d{1,2}:\d.*)", re.I | re.S)
 # Spark makes a constant of such a literal when it parses it.
 _TYPED = re.compile(
     r"\b(?:date|timestamp(?:_[ln]tz)?)\s*(['\"])\s*"
     r"(?:now|today|yesterday|tomorrow|T?\d{1,2}:\d)[^'\"]*\1",
+    re.IGNORECASE,
+)
+# In the plan there is only the version that the time has now.
+_TRAVEL = re.compile(
+    r"\b(?:timestamp|system_time)\s+as\s+of\b(?!\s*(?:timestamp\s*)?(['\"])\d{4}-[^'\"]*\1)",
     re.IGNORECASE,
 )
 
@@ -88,8 +96,8 @@ def of_plan(nodes: list[dict[str, Any]]) -> _Found:
 def of_texts(texts: list[str]) -> str:
     """Why the text of a SELECT, or of a view that it reads, makes its rows depend on the day."""
     for text in texts:
-        if literal := _TYPED.search(text):
-            return f"it depends on the clock: {literal[0]}"
+        if found := _TYPED.search(text) or _TRAVEL.search(text):
+            return f"it depends on the clock: {found[0]}"
     return ""
 
 

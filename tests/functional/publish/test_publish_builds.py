@@ -20,11 +20,14 @@ from tests.functional.operations import operations
 # `gone` becomes `come` in a step; step 7 is one that a test refuses.
 FILES = {
     "models/base.sql": "{{ config(materialized='table') }} select {{ var('step') }} as step",
+    "models/inlined.sql": """
+        {{ config(materialized='ephemeral') }} select * from {{ ref('base') }}
+        """,
     "models/marts/orders.sql": """
         {{ config(
             materialized='incremental', unique_key='id', on_schema_change='append_new_columns'
         ) }}
-        select id, (select step from {{ ref('base') }}) as step
+        select id, (select step from {{ ref('inlined') }}) as step
         {%- if var('step') >= 3 %}, 'new' as extra{% endif %}
         from range(3)
         """,
@@ -243,6 +246,31 @@ def test_a_renamed_model_and_one_that_is_gone(published: Published) -> None:
     run = published.build(4)
     assert "gone removed" in run.output
     assert published.shown() == every(4, "customers", "come", "orders")
+
+
+def test_what_others_write_after_a_run_built_it_is_not_published(
+    published: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They write to `orders` when the run tests `customers`, which is built from it."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+
+    stock, wrote = SparkConnectionManager.execute, threading.Event()
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if "dbt_internal_test" in sql and not wrote.is_set():
+            wrote.set()
+            session().sql(f"update {published.project.schema}.orders set step = 99")
+        return stock(self, sql, *arguments, **named)
+
+    before = published.shown()
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkConnectionManager, "execute", execute)
+        run = published.build(5)
+    assert wrote.is_set()
+    assert "orders has version" in run.output
+    assert published.shown() == before
+    assert "Published in" in published.build(4).output
+    assert published.shown()["orders"] == [4, "extra"]
 
 
 def test_what_cannot_be_published_is_refused_before_anything_is_written(

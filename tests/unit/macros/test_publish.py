@@ -39,6 +39,47 @@ def pending(results: dict[str, str], **given: Any) -> dict[str, str]:
     )
 
 
+def test_what_others_wrote_after_the_run_is_left_to_do_although_it_was_built() -> None:
+    moved = {"model.p.orders": 3}
+    assert pending(ALL, moved=moved) == {}
+    assert list(pending(ALL, moved=moved, overwritten=["model.p.orders"])) == ["model.p.orders"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "is_overwritten"),
+    [
+        (["mine", None], False),
+        ([None, "mine"], True),
+        (["other", "mine"], True),
+        (["other"], False),
+    ],
+)
+def test_others_wrote_after_a_run(runs: list[str | None], is_overwritten: bool) -> None:
+    commits = [
+        {"version": 9 - number, "operation": "WRITE", "run": run} for number, run in enumerate(runs)
+    ]
+    upkeep = {"version": 10, "operation": "OPTIMIZE", "run": None}
+    assert rendering.load()._is_overwritten([upkeep, *commits], "mine") is is_overwritten
+
+
+def test_an_ephemeral_model_is_not_waited_for() -> None:
+    macros = rendering.load()
+    nodes = {
+        "model.p.raw": {},
+        "model.p.between": {
+            "config": {"materialized": "ephemeral"},
+            "depends_on": {"nodes": ["model.p.raw"]},
+        },
+        "model.p.orders": {"depends_on": {"nodes": ["model.p.between"]}},
+    }
+    results = [{"id": id, "status": "success"} for id in ("model.p.raw", "model.p.orders")]
+    seen = {"model.p.orders": 1}
+    edges = macros._edges(nodes)
+    assert macros._pending(["model.p.orders"], nodes, edges, {}, results, seen, {}) == {}
+    left = macros._pending(["model.p.orders"], nodes, edges, {}, results[:1], seen, {})
+    assert list(left) == ["model.p.orders"]
+
+
 def test_a_whole_build_leaves_nothing() -> None:
     assert pending(ALL, seen={}) == {}
     assert pending({**ALL, "test.p.unique_orders.2": "warn"}) == {}

@@ -69,6 +69,8 @@ def test_relations_are_found_behind_views_and_in_subqueries() -> None:
         pytest.param(selected(expression("aggregate.First")), "chance: First", id="first"),
         pytest.param(selected(expression("aggregate.Sum")), "", id="sum"),
         pytest.param(selected(expression("PythonUDF")), "PythonUDF", id="python"),
+        pytest.param(selected(expression("VariableReference")), "VariableReference", id="variable"),
+        pytest.param([node("ScriptTransformation"), ROW], "ScriptTransformation", id="script"),
         pytest.param(
             selected({"class": "org.apache.spark.sql.hive.HiveGenericUDF", "num-children": 0}),
             "HiveGenericUDF",
@@ -122,6 +124,10 @@ def test_what_rows_depend_on_beside_relations(tree: list[Any], reason: str) -> N
         ("select timestamp '12:30:00' as a", True),
         ("select TIMESTAMP_NTZ'today'", True),
         ("select date '2020-01-01', 'today'", False),
+        ("select * from t timestamp as of current_date()", True),
+        ("select * from t for system_time as of (now() - interval 1 day)", True),
+        ("select * from t TIMESTAMP AS OF '2020-01-01'", False),
+        ("select * from t timestamp as of timestamp '2020-01-01 10:00:00'", False),
     ],
 )
 def test_literals_that_spark_reads_as_of_today(text: str, is_of_today: bool) -> None:
