@@ -39,19 +39,27 @@
     {%- set staging = none -%}
     {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error'
         or (settings.delete_condition and settings.duplicate_keys is none) -%}
-        {%- set staging = dbt_delta._beside(this, 'tmp') -%}
-        {%- set name = dbt_delta._named(staging) -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+        {%- set name = '(\n' ~ sql ~ ')' -%}
+        {%- if not dbt_delta._is_fixed_by(judged, settings) -%}
+            {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+            {%- set name = dbt_delta._named(staging) -%}
+            {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+        {%- endif -%}
         {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
         {%- do dbt_delta._check_keys(
             {'name': dbt_delta._named(this)}, dbt_delta._batch(name, staging=staging), settings, found, is_build=true
         ) -%}
-        {%- set built = dbt_delta._built_sql('select * from ' ~ name, settings) -%}
+        {%- set built = dbt_delta._built_sql('select * from ' ~ name ~ ' as batch', settings) -%}
     {%- endif -%}
     {%- do dbt_delta._quarantine_build(judged, settings.control_columns) -%}
     {%- do dbt_delta._build_table(this, built, existing, layout) -%}
     {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
     {%- do dbt_delta._finish_judged(judged) -%}
+{%- endmacro %}
+
+{# Whether the rows that were judged are a table that gives the batch, as it is. #}
+{% macro _is_fixed_by(judged, settings) -%}
+    {{- return(judged.staging is not none and settings.duplicate_keys != 'latest') -}}
 {%- endmacro %}
 
 {# The SELECT with the newest row of each key, if the model asks for it. #}
@@ -82,8 +90,7 @@
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
     {%- set judged = dbt_delta._judge(sql) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
-    {#- The rows that were judged are a table. -#}
-    {%- set settings = dict(settings, is_fixed=judged.staging is not none and settings.duplicate_keys != 'latest') -%}
+    {%- set settings = dict(settings, is_fixed=dbt_delta._is_fixed_by(judged, settings)) -%}
     {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}

@@ -13,7 +13,7 @@
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
     {%- set name = dbt_delta._named(staging) -%}
-    {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta.get_judged_sql(sql, columns, expectations))) -%}
+    {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._judged_sql(sql, columns, expectations))) -%}
     {%- set counts = dbt_delta._judged_counts(name, expectations) -%}
     {%- do dbt_delta._check_limits(name, columns, expectations, counts, staging) -%}
     {%- set stored = [] -%}
@@ -22,7 +22,7 @@
     {%- endfor -%}
     {{- return({
         'expectations': expectations, 'columns': stored, 'from': name, 'staging': staging, 'counts': counts,
-        'sql': dbt_delta.get_kept_sql(name, columns, expectations) ~ '\n',
+        'sql': dbt_delta._kept_sql(name, columns, expectations) ~ '\n',
     }) -}}
 {%- endmacro %}
 
@@ -70,7 +70,7 @@
 {%- endmacro %}
 
 {% macro _judged_counts(from, expectations) -%}
-    {%- set row = run_query(dbt_delta.get_judged_counts_sql(from, expectations)).rows[0] -%}
+    {%- set row = run_query(dbt_delta._judged_counts_sql(from, expectations)).rows[0] -%}
     {%- set broken = {} -%}
     {%- for one in expectations -%}
         {%- do broken.update({one.name: row['broken_' ~ loop.index0] | int}) -%}
@@ -119,7 +119,7 @@
 
 {#
     Writes the quarantined rows of this run: one commit, or none if the quarantine has all of them. `columns` are those
-    of the table after the run, {name, type, source, source_type}; for `scope` see get_new_quarantine_sql.
+    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql.
 #}
 {% macro _quarantine(judged, columns, scope) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
@@ -132,16 +132,16 @@
     {%- endif -%}
     {%- if existing is none or dbt_delta._starts_anew(existing, columns, scope) -%}
         {%- if existing is none and not judged.counts.quarantined -%}{{- return(none) -}}{%- endif -%}
-        {%- set sql = dbt_delta.get_create_quarantine_sql(name, judged, columns) -%}
+        {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns) -%}
     {%- else -%}
         {%- do dbt_delta._align_quarantine(existing, columns) -%}
         {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) -%}
         {%- set columns = dbt_delta._all_quarantine_columns(existing, columns) -%}
-        {%- if not run_query(dbt_delta.get_quarantine_difference_sql(name, judged, columns, scope)).rows -%}
+        {%- if not run_query(dbt_delta._quarantine_difference_sql(name, judged, columns, scope)).rows -%}
             {{- return(none) -}}
         {%- endif -%}
         {%- set sql = ('insert into ' if scope.kind == 'none' else 'insert overwrite table ') ~ name ~ ' by name\n'
-            ~ dbt_delta.get_quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
+            ~ dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
     {%- endif -%}
     {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}{%- do run_query(sql) -%}{%- endcall -%}
     {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
@@ -150,15 +150,15 @@
 {# Whether a build of all rows has other columns than the quarantine. #}
 {% macro _starts_anew(existing, columns, scope) -%}
     {%- if scope.kind != 'all' -%}{{- return(false) -}}{%- endif -%}
-    {%- set found, wanted = [], [] -%}
-    {%- for column in existing.columns[:-3] -%}{%- do found.append((column.name, column.type)) -%}{%- endfor -%}
+    {%- set found, wanted, own = [], [], ['_expectations', '_invocation_id', '_quarantined_at'] -%}
+    {%- for column in existing.columns if column.name not in own -%}{%- do found.append((column.name, column.type)) -%}{%- endfor -%}
     {%- for column in columns -%}{%- do wanted.append((column.name, column.type)) -%}{%- endfor -%}
-    {{- return(found != wanted) -}}
+    {{- return(found | sort != wanted | sort) -}}
 {%- endmacro %}
 
 {# Adds the table's new columns to the quarantine and widens its types. It keeps columns that the table lost. #}
 {% macro _align_quarantine(existing, columns) -%}
-    {%- set own, changes = [], [] -%}
+    {%- set changes = [] -%}
     {%- for name, type in (
         ('_expectations', 'array<string>'), ('_invocation_id', 'string'), ('_quarantined_at', 'timestamp')
     ) -%}
@@ -204,7 +204,9 @@
     {%- for limit in (1, none) -%}
         {%- if last.run in dbt_delta._commits(this, limit) | map(attribute='run') -%}{{- return(scope) -}}{%- endif -%}
     {%- endfor -%}
-    {{- return(dict(scope, kind='where', where='false', broken_off=last.run)) -}}
+    {{- return(dict(
+        scope, kind='where', where='false', old_where='_invocation_id = ' ~ dbt_delta._literal(last.run)
+    )) -}}
 {%- endmacro %}
 
 {# The tag of a commit: what became of the rows of its run. #}
@@ -266,4 +268,44 @@
         {%- do columns.append(column) -%}
     {%- endfor -%}
     {%- do dbt_delta._quarantine(judged, columns, dbt_delta._batch_scope(table, batch, settings)) -%}
+{%- endmacro %}
+
+{#
+    The same of a view: the expectations are in its text, and its quarantine is a view, too. Its rows are looked at
+    when it is built.
+#}
+{% macro _judge_view(sql) -%}
+    {%- set expectations = dbt_delta._expectations(model) -%}
+    {%- do dbt_delta._check_ephemeral_inputs(model) -%}
+    {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql) -%}
+    {%- do dbt_delta._check_expectations(expectations, columns) -%}
+    {%- set judged = dict(dbt_delta._unjudged(dbt_delta._good_view_sql(sql, expectations)), columns=columns) -%}
+    {%- if not flags.EMPTY -%}
+        {%- set from = '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)' -%}
+        {%- set judged = dict(
+            judged, expectations=expectations, counts=dbt_delta._judged_counts(from, expectations)
+        ) -%}
+        {%- do dbt_delta._check_limits(from, columns, expectations, judged.counts) -%}
+    {%- endif -%}
+    {%- if dbt_delta._diverting(expectations, ['quarantine']) -%}
+        {%- do dbt_delta._build_quarantine_view(dbt_delta._quarantine_view_sql(sql, columns, expectations)) -%}
+    {%- endif -%}
+    {{- return(judged) -}}
+{%- endmacro %}
+
+{% macro _build_quarantine_view(sql) -%}
+    {%- set relation = dbt_delta._quarantine_of(this) -%}
+    {%- set existing = dbt_delta._existing(relation) -%}
+    {%- if existing is not none and existing.type != 'view' -%}
+        {%- do dbt_delta._refuse(
+            dbt_delta._named(relation) ~ ' is a table with the rows of earlier builds, and the model is a view now. '
+            ~ 'Nothing was changed. Rename or drop it.'
+        ) -%}
+    {%- elif existing is none or existing.text | trim != sql | trim -%}
+        {%- do run_query(
+            ('create' if existing is none else 'alter') ~ ' view ' ~ dbt_delta._named(relation) ~ ' as\n' ~ sql
+        ) -%}
+        {%- do adapter.cache_added(relation.incorporate(type='view')) if existing is none -%}
+    {%- endif -%}
 {%- endmacro %}

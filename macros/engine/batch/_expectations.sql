@@ -8,7 +8,7 @@
 {%- endmacro %}
 
 {# The rows of a SELECT, each with the names of what it breaks. #}
-{% macro get_judged_sql(sql, columns, expectations) -%}
+{% macro _judged_sql(sql, columns, expectations) -%}
 select
     judged.*,
     {{ dbt_delta._broken(expectations) }} as _expectations
@@ -25,14 +25,14 @@ from (
 {%- endmacro %}
 
 {# The judged rows that reach the table. #}
-{% macro get_kept_sql(from, columns, expectations) -%}
+{% macro _kept_sql(from, columns, expectations) -%}
 select {{ dbt_delta._quoted_list(columns | map(attribute='name') | list) }}
 from {{ from }} as judged
 where not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}
 {%- endmacro %}
 
 {# One row: how many judged rows there are, their fates, and how many break each expectation. #}
-{% macro get_judged_counts_sql(from, expectations) -%}
+{% macro _judged_counts_sql(from, expectations) -%}
 {%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
 {%- set is_dropped = dbt_delta._breaks(expectations, ['drop']) -%}
 select
@@ -51,7 +51,7 @@ from {{ from }} as judged
     rows. A scope is {kind, where, keys, nulls}: `all`, `none`, `where` with a condition, or `keys` with a list of {old,
     new}, the key in a row of the quarantine and in a judged row; `nulls`: NULL is a value like any other.
 #}
-{% macro get_new_quarantine_sql(judged, columns, scope) -%}
+{% macro _new_quarantine_sql(judged, columns, scope) -%}
 {%- set values, has = [], [] -%}
 {%- for column in columns -%}
     {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.get('source') is none
@@ -75,7 +75,7 @@ from (
 {%- endmacro %}
 
 {# The rows of the quarantine, with the same `__dbt_in_scope`. #}
-{% macro get_old_quarantine_sql(name, judged, scope) -%}
+{% macro _old_quarantine_sql(name, judged, scope) -%}
 {%- if scope.kind == 'keys' -%}
     {%- set names, same, equals = [], [], ' <=> ' if scope.nulls else ' = ' -%}
     {%- for key in scope['keys'] -%}
@@ -91,7 +91,7 @@ left join (
 {%- else -%}
 select
     *,
-    {{ 'true' if scope.kind == 'all' else 'coalesce(' ~ scope.where ~ ', false)' if scope.kind == 'where' else 'false' }}
+    {{ 'true' if scope.kind == 'all' else 'coalesce(' ~ (scope.old_where or scope.where) ~ ', false)' if scope.kind == 'where' else 'false' }}
         as __dbt_in_scope
 from {{ name }}
 {%- endif -%}
@@ -110,15 +110,15 @@ from {{ name }}
 {%- endmacro %}
 
 {# One row if this run changes the quarantine: rows to add, or rows of its scope that are gone. #}
-{% macro get_quarantine_difference_sql(name, judged, columns, scope) -%}
+{% macro _quarantine_difference_sql(name, judged, columns, scope) -%}
 {%- set compared = dbt_delta._compared_quarantine(columns) -%}
 select 1 as differs
 from (
     select {{ compared.columns | join(', ') }}, __dbt_in_scope, 1 as new, 0 as old
-    from ({{ dbt_delta.get_new_quarantine_sql(judged, columns, scope) }})
+    from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
     union all
     select {{ compared.columns | join(', ') }}, __dbt_in_scope, 0 as new, 1 as old
-    from ({{ dbt_delta.get_old_quarantine_sql(name, judged, scope) }})
+    from ({{ dbt_delta._old_quarantine_sql(name, judged, scope) }})
 )
 group by {{ compared.names | join(', ') }}, __dbt_in_scope
 having sum(new) > sum(old) or (__dbt_in_scope and sum(new) < sum(old))
@@ -129,12 +129,12 @@ limit 1
     The rows that a run adds: those of its scope, and of the others those that are not there yet, as often as they are.
     With `keeps` also the rows of the quarantine that stay.
 #}
-{% macro get_quarantined_sql(name, judged, columns, scope, keeps) -%}
+{% macro _quarantined_sql(name, judged, columns, scope, keeps) -%}
 {%- set compared, list = dbt_delta._compared_quarantine(columns), dbt_delta._quoted_list(columns | map(attribute='name')) -%}
 {%- set numbered, same = [], ['new.__dbt_copy = old.__dbt_copy'] -%}
 {%- for column in compared.names -%}{%- do same.append('new.' ~ column ~ ' <=> old.' ~ column) -%}{%- endfor -%}
 {%- for sql in (
-    dbt_delta.get_new_quarantine_sql(judged, columns, scope), dbt_delta.get_old_quarantine_sql(name, judged, scope)
+    dbt_delta._new_quarantine_sql(judged, columns, scope), dbt_delta._old_quarantine_sql(name, judged, scope)
 ) -%}
     {%- do numbered.append(
         '(select *, row_number() over (partition by ' ~ compared.names | join(', ') ~ ' order by 1) as __dbt_copy from ('
@@ -142,7 +142,7 @@ limit 1
     ) -%}
 {%- endfor -%}
 select {{ list }}, _expectations, {{ dbt_delta._literal(invocation_id) }} as _invocation_id, current_timestamp() as _quarantined_at
-from ({{ dbt_delta.get_new_quarantine_sql(judged, columns, scope) }})
+from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
 where __dbt_in_scope
 union all
 select {{ list }}, _expectations, {{ dbt_delta._literal(invocation_id) }} as _invocation_id, current_timestamp() as _quarantined_at
@@ -152,14 +152,14 @@ left anti join {{ numbered[1] }} as old
 {%- if keeps %}
 union all
 select {{ list }}, _expectations, _invocation_id, _quarantined_at
-from ({{ dbt_delta.get_old_quarantine_sql(name, judged, scope) }})
+from ({{ dbt_delta._old_quarantine_sql(name, judged, scope) }})
 where not __dbt_in_scope
 {%- endif %}
 {%- endmacro %}
 
 {# A quarantine of this run's rows only. #}
-{% macro get_create_quarantine_sql(name, judged, columns) -%}
-{%- set scope = {'kind': 'all', 'keys': [], 'where': none, 'nulls': false} -%}
+{% macro _create_quarantine_sql(name, judged, columns) -%}
+{%- set scope = dbt_delta._scope('all') -%}
 create or replace table {{ name }}
 using delta
 tblproperties ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')
@@ -168,20 +168,20 @@ select
     * except (__dbt_has_key, __dbt_in_scope),
     {{ dbt_delta._literal(invocation_id) }} as _invocation_id,
     current_timestamp() as _quarantined_at
-from ({{ dbt_delta.get_new_quarantine_sql(judged, columns, scope) }})
+from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
 {%- endmacro %}
 
 {# The bad rows of a view. A view stores no rows, so no run has put them there. #}
-{% macro get_quarantine_view_sql(sql, columns, expectations) -%}
+{% macro _quarantine_view_sql(sql, columns, expectations) -%}
 select *, cast(null as string) as _invocation_id, cast(null as timestamp) as _quarantined_at
 from (
-{{ dbt_delta.get_judged_sql(sql, columns, expectations) }}
+{{ dbt_delta._judged_sql(sql, columns, expectations) }}
 ) as judged
 where {{ dbt_delta._breaks(expectations, ['quarantine']) }}
 {%- endmacro %}
 
 {# The good rows of a view. #}
-{% macro get_good_view_sql(sql, expectations) -%}
+{% macro _good_view_sql(sql, expectations) -%}
     {%- set conditions = [] -%}
     {%- for one in expectations if one.action in ('drop', 'quarantine') -%}
         {%- do conditions.append('((' ~ one.expression ~ '\n) is true)') -%}
@@ -189,4 +189,34 @@ where {{ dbt_delta._breaks(expectations, ['quarantine']) }}
     {{- return(
         'select *\nfrom (\n' ~ sql ~ ') as judged\nwhere ' ~ conditions | join('\n    and ') ~ '\n' if conditions else sql
     ) -}}
+{%- endmacro %}
+{# Which rows of a quarantine a run replaces; see _new_quarantine_sql. #}
+{% macro _scope(kind, where=none, keys=[], nulls=false) -%}
+    {{- return({'kind': kind, 'where': where, 'old_where': none, 'keys': keys, 'nulls': nulls}) -}}
+{%- endmacro %}
+
+{# The rows that the strategy would replace in the table. A row with a NULL key replaces none: it is appended. #}
+{% macro _batch_scope(table, batch, settings) -%}
+    {%- set strategy = settings.strategy -%}
+    {%- if strategy in ('replace_where', 'microbatch') -%}
+        {%- set conditions = (dbt_delta._window(table) if strategy == 'microbatch' else []) + settings.predicates -%}
+        {{- return(dbt_delta._scope('where', where=dbt_delta._all_of(conditions)) if conditions else dbt_delta._scope('none')) -}}
+    {%- elif strategy == 'insert_overwrite' -%}
+        {%- set places = table.clustering or table.partitions -%}
+        {%- if not places -%}{{- return(dbt_delta._scope('all')) -}}{%- endif -%}
+        {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, places), nulls=true)) -}}
+    {%- elif strategy == 'append' or not settings.unique_key -%}
+        {{- return(dbt_delta._scope('none')) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, settings.unique_key))) -}}
+{%- endmacro %}
+
+{% macro _scope_keys(table, batch, names) -%}
+    {%- set keys = [] -%}
+    {%- for name in names -%}
+        {%- do keys.append({
+            'old': 'old.' ~ dbt_delta._key(table, name), 'new': dbt_delta._key_of_batch(table, batch, name, 'judged'),
+        }) -%}
+    {%- endfor -%}
+    {{- return(keys) -}}
 {%- endmacro %}
