@@ -149,6 +149,9 @@
     )) -}}
 {%- endmacro %}
 
+{# The columns that a quarantine adds to those of its table. #}
+{% macro _quarantine_names() -%}{{- return(['_expectations', '_invocation_id', '_quarantined_at']) -}}{%- endmacro %}
+
 {# The CHECK constraints of expectations with enforce: table, {name: expression}; NULL breaks them, too. #}
 {% macro _enforced_checks(expectations) -%}
     {%- set checks = {} -%}

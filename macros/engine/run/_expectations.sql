@@ -9,7 +9,7 @@
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
-    {%- do dbt_delta._check_expectations(expectations, columns) -%}
+    {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
     {%- set name = dbt_delta._named(staging) -%}
@@ -33,10 +33,10 @@
 {%- endmacro %}
 
 {# Refuses columns that the quarantine adds, and expressions that Spark refuses as a condition on one row. #}
-{% macro _check_expectations(expectations, columns) -%}
-    {%- for name in ('_expectations', '_invocation_id', '_quarantined_at') if dbt_delta._column(columns, name) is not none -%}
+{% macro _check_expectations(expectations, columns, node) -%}
+    {%- for name in dbt_delta._quarantine_names() if dbt_delta._column(columns, name) is not none -%}
         {%- do dbt_delta._refuse(
-            'Expectation ' ~ expectations[0].name ~ ' of ' ~ model.name ~ ': the model has a column ' ~ name
+            'Expectation ' ~ expectations[0].name ~ ' of ' ~ node ~ ': the model has a column ' ~ name
             ~ ', which its quarantine adds itself. Rename it.'
         ) -%}
     {%- endfor -%}
@@ -53,7 +53,7 @@
         {%- set problem = dbt_delta._problem_of(start ~ all[loop.index0]) -%}
         {%- if problem -%}
             {%- do dbt_delta._refuse(
-                'Expectation ' ~ one.name ~ ' of ' ~ model.name ~ ' is ' ~ one.expression ~ '. Spark refuses it as a '
+                'Expectation ' ~ one.name ~ ' of ' ~ node ~ ' is ' ~ one.expression ~ '. Spark refuses it as a '
                 ~ 'condition on one row: ' ~ problem ~ ' Nothing was written. Correct it; what needs other rows is a '
                 ~ 'data test.'
             ) -%}
@@ -150,7 +150,7 @@
 {# Whether a build of all rows has other columns than the quarantine. #}
 {% macro _starts_anew(existing, columns, scope) -%}
     {%- if scope.kind != 'all' -%}{{- return(false) -}}{%- endif -%}
-    {%- set found, wanted, own = [], [], ['_expectations', '_invocation_id', '_quarantined_at'] -%}
+    {%- set found, wanted, own = [], [], dbt_delta._quarantine_names() -%}
     {%- for column in existing.columns if column.name not in own -%}{%- do found.append((column.name, column.type)) -%}{%- endfor -%}
     {%- for column in columns -%}{%- do wanted.append((column.name, column.type)) -%}{%- endfor -%}
     {{- return(found | sort != wanted | sort) -}}
@@ -159,9 +159,7 @@
 {# Adds the table's new columns to the quarantine and widens its types. It keeps columns that the table lost. #}
 {% macro _align_quarantine(existing, columns) -%}
     {%- set changes = [] -%}
-    {%- for name, type in (
-        ('_expectations', 'array<string>'), ('_invocation_id', 'string'), ('_quarantined_at', 'timestamp')
-    ) -%}
+    {%- for name in dbt_delta._quarantine_names() -%}
         {%- if dbt_delta._column(existing.columns, name) is none -%}
             {%- do dbt_delta._refuse(
                 dbt_delta._named(existing.relation) ~ ' is no quarantine: it has no column ' ~ name
@@ -186,7 +184,7 @@
 
 {# All columns of the quarantine, those that the table lost included. #}
 {% macro _all_quarantine_columns(existing, columns) -%}
-    {%- set all, own = columns | list, ['_expectations', '_invocation_id', '_quarantined_at'] -%}
+    {%- set all, own = columns | list, dbt_delta._quarantine_names() -%}
     {%- for column in existing.columns if column.name not in own and dbt_delta._column(columns, column.name) is none -%}
         {%- do all.append({'name': column.name, 'type': column.type, 'source': none}) -%}
     {%- endfor -%}
@@ -279,7 +277,7 @@
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
-    {%- do dbt_delta._check_expectations(expectations, columns) -%}
+    {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
     {%- set judged = dict(dbt_delta._unjudged(dbt_delta._good_view_sql(sql, expectations)), columns=columns) -%}
     {%- if not flags.EMPTY -%}
         {%- set from = '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)' -%}

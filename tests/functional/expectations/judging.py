@@ -192,6 +192,7 @@ def models() -> dict[str, Model]:
 
 
 def write(project: Project, all_models: dict[str, Model]) -> None:
+    project.sql("create schema if not exists {schema}")
     project.sql(f"create table {{schema}}.src ({TYPES}) using delta")
     for name, model in all_models.items():
         head = f"{{{{ config({model.config}, expectations={EXPECTATIONS}) }}}}\n"
