@@ -44,7 +44,10 @@ REFUSED = {
 }
 MODELS = {
     **{name: model(FIRST, **expects(*texts)) for name, (texts, _) in REFUSED.items()},
-    "within": model(FIRST, **expects("fail a: v > 1; max_percent=67", "fail b: v > 0; max_rows=1")),
+    "within": model(
+        FIRST,
+        **expects("fail a: v > 1; max_percent=67", "fail b: v > 0; max_rows=1", **KEYED),
+    ),
     "merged": model(FIRST, THEN, **expects(POSITIVE, **KEYED)),
     "appended": model(FIRST, THEN, **expects(POSITIVE, incremental_strategy="append")),
     "widened": model(
