@@ -22,7 +22,9 @@
     {%- do dbt_delta._finish_release(relation, name, what) if not dry_run -%}
     {%- set now = dbt_delta._release_state(quarantine, name) -%}
     {%- set passes = dbt_delta._passes(expectations, where, now.newest) -%}
-    {%- set found = run_query('select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name).rows[0] -%}
+    {%- set found = run_query(
+        'select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name
+    ).rows[0] -%}
     {%- set rows, stay = found['passing'] | int, found['row_count'] | int - found['passing'] | int -%}
     {%- if not rows or dry_run -%}
         {%- do print(
@@ -47,7 +49,9 @@
 {# The node, if its rows can be released. #}
 {% macro _releasable(name) -%}
     {%- set found = [] -%}
-    {%- for node in dbt_delta._table_nodes(views=true) if node.name == name | string -%}{%- do found.append(node) -%}{%- endfor -%}
+    {%- for node in dbt_delta._table_nodes(views=true) if node.name == name | string -%}
+        {%- do found.append(node) -%}
+    {%- endfor -%}
     {%- if not found -%}{%- do dbt_delta._relation_named(name, 'release_quarantine') -%}{%- endif -%}
     {%- set way_out = none -%}
     {%- if not found -%}
@@ -137,7 +141,8 @@
 
 {# The statement that writes the passing rows: a MERGE by keys, or an INSERT. #}
 {% macro get_release_sql(relation, quarantine, passes, columns, keys) -%}
-{%- set list, same, unchanged, updated, values = dbt_delta._quoted_list(columns | map(attribute='name')), [], [], [], [] -%}
+{%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set same, unchanged, updated, values = [], [], [], [] -%}
 {%- for key in keys -%}
     {%- do same.append('old.' ~ dbt_delta._quoted(key) ~ ' = new.' ~ dbt_delta._quoted(key)) -%}
 {%- endfor -%}

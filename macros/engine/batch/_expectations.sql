@@ -20,7 +20,9 @@ from (
 {# Whether a judged row breaks an expectation with one of the actions. #}
 {% macro _breaks(expectations, actions) -%}
     {%- set names = [] -%}
-    {%- for name in dbt_delta._diverting(expectations, actions) -%}{%- do names.append(dbt_delta._literal(name)) -%}{%- endfor -%}
+    {%- for name in dbt_delta._diverting(expectations, actions) -%}
+        {%- do names.append(dbt_delta._literal(name)) -%}
+    {%- endfor -%}
     {{- return('arrays_overlap(_expectations, array(' ~ names | join(', ') ~ '))' if names else 'false') -}}
 {%- endmacro %}
 
@@ -130,7 +132,9 @@ limit 1
     With `keeps` also the rows of the quarantine that stay.
 #}
 {% macro _quarantined_sql(name, judged, columns, scope, keeps) -%}
-{%- set compared, list = dbt_delta._compared_quarantine(columns), dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set compared = dbt_delta._compared_quarantine(columns) -%}
+{%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set own = dbt_delta._literal(invocation_id) ~ ' as _invocation_id, current_timestamp() as _quarantined_at' -%}
 {%- set numbered, same = [], ['new.__dbt_copy = old.__dbt_copy'] -%}
 {%- for column in compared.names -%}{%- do same.append('new.' ~ column ~ ' <=> old.' ~ column) -%}{%- endfor -%}
 {%- for sql in (
@@ -141,11 +145,11 @@ limit 1
         ~ 'select *, ' ~ compared.columns | join(', ') ~ ' from (\n' ~ sql ~ '\n) where not __dbt_in_scope))'
     ) -%}
 {%- endfor -%}
-select {{ list }}, _expectations, {{ dbt_delta._literal(invocation_id) }} as _invocation_id, current_timestamp() as _quarantined_at
+select {{ list }}, _expectations, {{ own }}
 from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
 where __dbt_in_scope
 union all
-select {{ list }}, _expectations, {{ dbt_delta._literal(invocation_id) }} as _invocation_id, current_timestamp() as _quarantined_at
+select {{ list }}, _expectations, {{ own }}
 from {{ numbered[0] }} as new
 left anti join {{ numbered[1] }} as old
     on {{ same | join(' and ') }}

@@ -132,7 +132,7 @@
 {% macro _check_ephemeral_inputs(node) -%}
     {%- for id in (node.get('depends_on') or {}).get('nodes') or [] -%}
         {%- set input = graph.nodes.get(id) -%}
-        {%- if input and input.config.materialized == 'ephemeral' -%}{%- do dbt_delta._expectations(input) -%}{%- endif -%}
+        {%- do dbt_delta._expectations(input) if input and input.config.materialized == 'ephemeral' -%}
     {%- endfor -%}
 {%- endmacro %}
 

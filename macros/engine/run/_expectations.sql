@@ -105,8 +105,8 @@
             ).rows -%}
             {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
             {%- set limits = [] -%}
-            {%- if one.max_rows is not none -%}{%- do limits.append('max_rows ' ~ one.max_rows) -%}{%- endif -%}
-            {%- if one.max_percent is not none -%}{%- do limits.append('max_percent ' ~ one.max_percent) -%}{%- endif -%}
+            {%- do limits.append('max_rows ' ~ one.max_rows) if one.max_rows is not none -%}
+            {%- do limits.append('max_percent ' ~ one.max_percent) if one.max_percent is not none -%}
             {%- do dbt_delta._refuse(
                 broken ~ ' of ' ~ counts.rows ~ ' rows of ' ~ model.name ~ ' break expectation ' ~ one.name ~ ' ('
                 ~ one.expression ~ ')' ~ (', ' ~ limits | join(', ') if limits else '') ~ ': '
@@ -151,7 +151,9 @@
 {% macro _starts_anew(existing, columns, scope) -%}
     {%- if scope.kind != 'all' -%}{{- return(false) -}}{%- endif -%}
     {%- set found, wanted, own = [], [], dbt_delta._quarantine_names() -%}
-    {%- for column in existing.columns if column.name not in own -%}{%- do found.append((column.name, column.type)) -%}{%- endfor -%}
+    {%- for column in existing.columns if column.name not in own -%}
+        {%- do found.append((column.name, column.type)) -%}
+    {%- endfor -%}
     {%- for column in columns -%}{%- do wanted.append((column.name, column.type)) -%}{%- endfor -%}
     {{- return(found | sort != wanted | sort) -}}
 {%- endmacro %}

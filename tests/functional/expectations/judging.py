@@ -98,9 +98,7 @@ def _merge(old: list[Row], new: list[Row], batch: Sequence[Row]) -> list[Row]:
 
 def _by_key(quarantine: Quarantine, batch: Sequence[Row]) -> Quarantine:
     keys = {row.id for row in batch} - {None}
-    return replaced(
-        quarantine, batch, lambda row: row.id in keys, lambda row: row.id is not None
-    )
+    return replaced(quarantine, batch, lambda row: row.id in keys, lambda row: row.id is not None)
 
 
 def _by_part(quarantine: Quarantine, batch: Sequence[Row]) -> Quarantine:

@@ -11,13 +11,13 @@ import pytest
 
 from tests.functional.drawing import SEED, examples
 from tests.functional.expectations import judging
-from tests.functional.harness import Project
+from tests.functional.harness import Invocation, Project
 from tests.functional.tables import commits, version
 
 STEPS = examples(2, 12)
 
 
-def _run(project: Project, step: int, day: int):  # noqa: ANN202
+def _run(project: Project, step: int, day: int) -> Invocation:
     window = ("--event-time-start", f"2024-01-0{day}", "--event-time-end", f"2024-01-0{day + 1}")
     return project.dbt("build", *window, vars={"step": step})
 
@@ -46,7 +46,7 @@ def test_random_batches(project: Project) -> None:
                 if found != judging.ordered(expected):
                     wrong.append((SEED, step, name, what, found, judging.ordered(expected)))
     assert not wrong, "\n".join(map(str, wrong))
-    _check_message_and_record(project, ran, models, batch)
+    _check_message_and_record(project, ran, batch)
     tables = [name for name in models if name not in ("viewed", "appended")]
     tables += [f"{name}__quarantine" for name in models if name != "viewed"]
     before = {name: version(project, name) for name in tables}
@@ -55,7 +55,7 @@ def test_random_batches(project: Project) -> None:
     assert {name: version(project, name) for name in tables} == before
 
 
-def _check_message_and_record(project, ran, models, batch) -> None:  # noqa: ANN001
+def _check_message_and_record(project: Project, ran: Invocation, batch: list[judging.Row]) -> None:
     bad, good = judging.bad(batch), judging.good(batch)
     dropped = len(batch) - len(bad) - len(good)
     message = str(ran.result("merged").adapter_response["_message"])

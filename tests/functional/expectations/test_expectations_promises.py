@@ -160,8 +160,9 @@ def test_a_constraint_holds_where_writers_bypass_dbt(built: tuple[Project, Any, 
 
 
 def test_no_expectation_costs_nothing(built: tuple[Project, Any, Any]) -> None:
-    project, first, _ = built
+    _, first, _ = built
     sent = [sql for sql in first.statements if "`plain" in sql]
+    assert sent
     assert not [sql for sql in sent if "__dbt_tmp" in sql or "__quarantine" in sql], sent
 
 
@@ -169,16 +170,21 @@ def test_history_and_release(built: tuple[Project, Any, Any]) -> None:
     project, _, _ = built
     asked = {"model": "nothing_good", "output": "json"}
     lines = json.loads(operations(project, ("expectations", asked)).printed)
-    assert [(line["broken"], line["rows"], line["kept"]) for line in lines] == [(1, 1, 0), (1, 3, 2)]
+    assert [(line["broken"], line["rows"], line["kept"]) for line in lines] == [
+        (1, 1, 0),
+        (1, 3, 2),
+    ]
     lines = json.loads(operations(project, ("expectations", {**asked, "model": "merged"})).printed)
     newest = {line["expectation"]: line for line in lines[:2]}
     assert newest["positive"]["quarantined"] == 2
     assert newest["small"]["broken"] == 1
     looser = MODELS["merged"].replace("v > 0", "v is not null")
-    project.write({
-        "models/merged.sql": looser,
-        "models/appended.sql": MODELS["appended"].replace("v > 0", "v is not null"),
-    })
+    project.write(
+        {
+            "models/merged.sql": looser,
+            "models/appended.sql": MODELS["appended"].replace("v > 0", "v is not null"),
+        }
+    )
     release = ("release_quarantine", {"model": "merged"})
     dry = operations(project, (release[0], {**release[1], "dry_run": True}))
     assert "1 rows would pass, 1 stay" in dry.printed

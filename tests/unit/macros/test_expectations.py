@@ -80,7 +80,9 @@ def test_mistakes(given: Any, config: dict[str, Any], message: str) -> None:
 def test_a_quarantine_with_the_name_of_a_model_is_refused() -> None:
     other = {"unique_id": "model.p.x", "alias": "ORDERS__quarantine", "schema": "S",
              "resource_type": "model"}  # fmt: skip
-    with pytest.raises(CompilationError, match=r"s\.orders__quarantine has the name of model\.p\.x"):
+    with pytest.raises(
+        CompilationError, match=r"s\.orders__quarantine has the name of model\.p\.x"
+    ):
         read(node([GOOD]), other)
     assert read(node([GOOD]), {**other, "schema": "t"})
 
