@@ -17,11 +17,6 @@
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set sql = dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
-    {%- if settings.duplicate_keys == 'latest' -%}
-        {%- set sql = dbt_delta.get_latest_sql(
-            sql, settings.unique_key, settings.duplicate_keys_order_by
-        ) -%}
-    {%- endif -%}
     {%- if existing is not none and existing.type != 'view' and not should_full_refresh() -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- else -%}
@@ -35,22 +30,44 @@
 
 {# The first build, a full refresh, or a table that replaces a view. #}
 {% macro _build(existing, sql, settings, layout) -%}
-    {%- set layout = dict(layout, defaults=dbt_delta._default_properties(settings, layout)) -%}
+    {%- set judged = dbt_delta._judge(sql) -%}
+    {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
+    {%- set layout = dict(
+        layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._expectations_tag(judged)
+    ) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
     {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error'
         or (settings.delete_condition and settings.duplicate_keys is none) -%}
-        {%- set staging = dbt_delta._beside(this, 'tmp') -%}
-        {%- set name = dbt_delta._named(staging) -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+        {%- set name = '(\n' ~ sql ~ ')' -%}
+        {%- if not dbt_delta._is_fixed_by(judged, settings) -%}
+            {%- set staging = dbt_delta._beside(this, 'tmp') -%}
+            {%- set name = dbt_delta._named(staging) -%}
+            {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+        {%- endif -%}
         {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
         {%- do dbt_delta._check_keys(
             {'name': dbt_delta._named(this)}, dbt_delta._batch(name, staging=staging), settings, found, is_build=true
         ) -%}
-        {%- set built = dbt_delta._built_sql('select * from ' ~ name, settings) -%}
+        {%- set built = dbt_delta._built_sql('select * from ' ~ name ~ ' as batch', settings) -%}
     {%- endif -%}
+    {%- do dbt_delta._quarantine_build(judged, settings.control_columns) -%}
     {%- do dbt_delta._build_table(this, built, existing, layout) -%}
     {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
+{%- endmacro %}
+
+{# Whether the rows that were judged are a table that gives the batch, as it is. #}
+{% macro _is_fixed_by(judged, settings) -%}
+    {{- return(judged.staging is not none and settings.duplicate_keys != 'latest') -}}
+{%- endmacro %}
+
+{# The SELECT with the newest row of each key, if the model asks for it. #}
+{% macro _latest_rows(sql, settings) -%}
+    {{- return(
+        dbt_delta.get_latest_sql(sql, settings.unique_key, settings.duplicate_keys_order_by)
+        if settings.duplicate_keys == 'latest' else sql
+    ) -}}
 {%- endmacro %}
 
 {# The rows and columns of the model's SELECT that a first build writes. #}
@@ -71,6 +88,9 @@
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised)) -}}
     {%- endif -%}
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
+    {%- set judged = dbt_delta._judge(sql) -%}
+    {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
+    {%- set settings = dict(settings, is_fixed=dbt_delta._is_fixed_by(judged, settings)) -%}
     {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}
@@ -89,12 +109,15 @@
     {#- A user's own strategy may write columns by position. -#}
     {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
     {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
+    {%- do dbt_delta._quarantine_batch(judged, table, batch, settings) -%}
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
-        {%- call statement('main') -%}
-            {{ dbt_delta.get_write_sql(table, batch, settings) }}
+        {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}
+            {%- call statement('main') -%}
+                {{ dbt_delta.get_write_sql(table, batch, settings) }}
+            {%- endcall -%}
         {%- endcall -%}
         {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
     {%- endif -%}
@@ -105,10 +128,12 @@
     {%- if batch.staging is not none -%}
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
 {%- endmacro %}
 
 {# --empty on an existing table: the table gets the model's new columns, and keeps its rows. #}
 {% macro _increment_schema(existing, table, sql, settings, promised) -%}
+    {%- set sql = dbt_delta._latest_rows(dbt_delta._judge(sql).sql, settings) -%}
     {%- set plan = dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
     {%- do dbt_delta._align(existing, promised, plan.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
     {%- do dbt_delta._write_nothing('--empty: no row was touched') -%}

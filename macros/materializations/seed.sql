@@ -23,14 +23,18 @@
             "Cannot seed to '" ~ dbt_delta._named(this) ~ "', it is a view. Drop it, or rename the seed."
         ) -%}
     {%- endif -%}
-    {%- set sql = dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable)) -%}
+    {%- set judged = dbt_delta._judge(dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable))) -%}
+    {%- set sql, layout = judged.sql, dict(layout, tag=dbt_delta._expectations_tag(judged)) -%}
+    {%- do dbt_delta._quarantine_build(judged) -%}
     {%- if existing is none or should_full_refresh() or not dbt_delta._is_unchanged(existing, sql, layout) -%}
         {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
-        {%- set code, count = 'CREATE' if should_full_refresh() else 'INSERT', seed.table.rows | length -%}
+        {%- set code = 'CREATE' if should_full_refresh() else 'INSERT' -%}
+        {%- set count = judged.counts.kept if judged.staging is not none else seed.table.rows | length -%}
         {%- do store_raw_result('main', message=code ~ ' ' ~ count, code=code, rows_affected=count) -%}
     {%- else -%}
         {%- do dbt_delta._write_nothing('unchanged') -%}
     {%- endif -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
     {%- do dbt_delta._drop_rows(variable) -%}
     {%- do store_result('agate_table', response='OK', agate_table=seed.table) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}

@@ -12,27 +12,32 @@
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set table = dbt_delta._snapshot_table(existing, settings) -%}
-    {%- set batch = dbt_delta._snapshot_batch(table, settings, layout) -%}
+    {%- set judged = dbt_delta._judge(dbt_delta._inner_sql(compiled_code)) -%}
+    {%- set batch = dbt_delta._snapshot_batch(table, settings, layout, judged) -%}
     {%- set settings = dbt_delta._settled_current(batch, table, settings) -%}
     {%- set batch = dbt_delta._stage_snapshot(table, batch, settings) -%}
+    {%- set tag = dbt_delta._expectations_tag(judged) -%}
     {%- if existing is none -%}
+        {%- do dbt_delta._quarantine(judged, batch.columns, dbt_delta._scope('all')) -%}
         {%- do dbt_delta._build_table(
             this, dbt_delta.get_first_snapshot_sql(batch, settings), none,
-            dict(layout, defaults={'delta.enableDeletionVectors': 'true'})
+            dict(layout, defaults={'delta.enableDeletionVectors': 'true'}, tag=tag)
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
         {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_batch(batch)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
-        {%- do dbt_delta._merge_snapshot(table, batch, settings) -%}
+        {%- do dbt_delta._quarantine(judged, batch.columns, dbt_delta._snapshot_scope(batch)) -%}
+        {%- do dbt_delta._merge_snapshot(table, batch, settings, tag) -%}
     {%- endif -%}
     {%- do dbt_delta._drop(batch.staging) -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
 
 {# The one statement that writes, if there is anything to write. #}
-{% macro _merge_snapshot(table, batch, settings) -%}
+{% macro _merge_snapshot(table, batch, settings, tag) -%}
     {%- if batch.rows == 0 -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
@@ -54,8 +59,10 @@
         {#- For a feed only this query knows whether the table has all of it. -#}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- call statement('main') -%}
-            {{ sql }}
+        {%- call dbt_delta._tagging(tag) -%}
+            {%- call statement('main') -%}
+                {{ sql }}
+            {%- endcall -%}
         {%- endcall -%}
     {%- endif -%}
     {%- if settings.scd_type != 1 -%}{%- do dbt_delta._drop_temporary_view(view) -%}{%- endif -%}

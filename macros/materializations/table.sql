@@ -16,21 +16,24 @@
     {%- endif -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set sql = dbt_delta._contracted(dbt_delta._model_sql()) -%}
+    {%- set judged = dbt_delta._judge(dbt_delta._contracted(dbt_delta._model_sql())) -%}
+    {%- set sql, layout = judged.sql, dict(layout, tag=dbt_delta._expectations_tag(judged)) -%}
+    {%- do dbt_delta._quarantine_build(judged) -%}
     {%- if not dbt_delta._flag('skip_unchanged') or should_full_refresh() -%}
         {%- do dbt_delta._build_table(this, sql, existing, layout) -%}
     {%- else -%}
-        {%- do dbt_delta._build_changed_table(this, sql, existing, layout) -%}
+        {%- do dbt_delta._build_changed_table(this, sql, existing, layout, judged) -%}
     {%- endif -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}
 {%- endmacro %}
 
 {# The same, but only if rows, columns or the configuration differ from the existing table. #}
-{% macro _build_changed_table(relation, sql, existing, layout) -%}
+{% macro _build_changed_table(relation, sql, existing, layout, judged) -%}
     {%- set staging = none -%}
-    {%- if existing is not none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
+    {%- if existing is not none and judged.staging is none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
         {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
         {%- do dbt_delta._drop_leftovers(relation) -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), sql)) -%}

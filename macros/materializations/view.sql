@@ -6,7 +6,9 @@
     {%- do dbt_delta._validate_platform() -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- do dbt_delta._build_view(existing, dbt_delta._contracted(dbt_delta._model_sql())) -%}
+    {%- set judged = dbt_delta._judge_view(dbt_delta._contracted(dbt_delta._model_sql())) -%}
+    {%- do dbt_delta._build_view(existing, judged.sql) -%}
+    {%- do dbt_delta._finish_judged(judged) -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='view')]}) -}}
 {%- endmacro %}

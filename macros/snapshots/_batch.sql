@@ -16,16 +16,17 @@
     deleted_type             the type of dbt_is_deleted, or none; has_deletions: the table already has it
     is_counted               the source is expensive: its rows are counted by key while it is read; otherwise its keys
                                are read again if needed
+    held                     the rows of the source that an expectation keeps out, or none
     staging, from            where the changes are staged
     _stage_snapshot returns this record with {rows, bounds, has_ended_keys}, the results of the check.
 #}
-{% macro _snapshot_batch(table, settings, layout) -%}
-    {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
+{% macro _snapshot_batch(table, settings, layout, judged) -%}
+    {%- set sql = judged.sql -%}
     {%- set source_columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._refuse_reserved(source_columns, settings) -%}
     {%- set staging = dbt_delta._beside(this, 'tmp') -%}
     {%- set keys = dbt_delta._snapshot_keys(sql, source_columns, table, settings) -%}
-    {%- set is_counted = dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
+    {%- set is_counted = judged.staging is none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
     {%- set columns = dbt_delta._snapshot_columns(source_columns, table, settings) -%}
     {%- set strategy = dbt_delta._snapshot_strategy(source_columns, columns, table, settings) -%}
     {%- set times = dbt_delta._snapshot_times(strategy.updated, sql, table, settings) -%}
@@ -52,9 +53,30 @@
             else 'string' if settings.hard_deletes == 'new_record' else none,
         'has_deletions': deleted is not none,
         'is_counted': is_counted,
+        'held': dbt_delta._held_rows(judged),
         'staging': staging,
         'from': dbt_delta._named(staging),
     }) -}}
+{%- endmacro %}
+
+{# The rows of the source that do not reach the history, and are no deletions for that; none without any. #}
+{% macro _held_rows(judged) -%}
+    {%- if judged.staging is none or not judged.counts.quarantined + judged.counts.dropped -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {{- return(
+        '(select * from ' ~ judged.from ~ ' where ' ~ dbt_delta._breaks(judged.expectations, ['drop', 'quarantine']) ~ ')'
+    ) -}}
+{%- endmacro %}
+
+{# Rows of the quarantine with a key of the source are replaced; of a feed, those of the same change. #}
+{% macro _snapshot_scope(batch) -%}
+    {%- set keys = [] -%}
+    {%- for key in batch['keys'] -%}{%- do keys.append({'old': key.text, 'new': key.given}) -%}{%- endfor -%}
+    {%- for text in batch.sequence -%}
+        {%- do keys.append({'old': text, 'new': batch.sequence_given[loop.index0]}) -%}
+    {%- endfor -%}
+    {{- return(dbt_delta._scope('keys', keys=keys)) -}}
 {%- endmacro %}
 
 {% macro _refuse_reserved(source_columns, settings) -%}

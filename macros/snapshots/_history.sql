@@ -41,7 +41,7 @@ from (
         on {{ dbt_delta._same_snapshot_keys(batch['keys'], 'source_data', 'snapshotted_data') }}
 ) as staged
 where
-    __dbt_is_change
+    (__dbt_is_change{{ ' and ' ~ dbt_delta._is_not_held(batch) if batch.held and settings.ends_rows }})
     {%- if settings.late == 'insert' %}
     or (__dbt_is_late and not exists (
         {{ dbt_delta._known_times(table, batch, settings) }}
@@ -50,6 +50,16 @@ where
     ))
     {%- endif %}
 {%- endif -%}
+{%- endmacro %}
+
+{# Whether a staged row is no key that only an expectation keeps out of the source. #}
+{% macro _is_not_held(batch) -%}
+(__dbt_is_present or not exists (
+        select 1 from (
+            select {{ dbt_delta._key_columns(batch['keys'], 'given') | join(', ') }} from {{ batch.held }}
+        ) as held
+        where {{ dbt_delta._same_snapshot_keys(batch['keys'], 'held', 'staged') }}
+    ))
 {%- endmacro %}
 
 {# The source, each row with its keys and its time, and with is_counted the number of rows of its key. #}

@@ -16,6 +16,7 @@ from tests.functional import harness
 # Many small statements; the other tests run plans as users do.
 QUICK_FOLDERS = (
     "diff",
+    "expectations",
     "incremental",
     "maintenance",
     "publish",

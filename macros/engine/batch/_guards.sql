@@ -24,8 +24,8 @@
 {# What the checks found true for every row, by the column that fails otherwise: {name: [condition]}. #}
 {% macro _guards(table, batch, settings) -%}
     {%- set guards = {} -%}
-    {#- The result of a Python model is a table, and the batch of a user's own strategy was not checked. -#}
-    {%- if model.language == 'python' or settings.strategy not in dbt_delta._strategies() -%}
+    {#- The batch of a user's own strategy was not checked. -#}
+    {%- if dbt_delta._is_fixed(settings) or settings.strategy not in dbt_delta._strategies() -%}
         {{- return(guards) -}}
     {%- endif -%}
     {%- set keys = settings.unique_key if dbt_delta._checks_batch(settings) else [] -%}

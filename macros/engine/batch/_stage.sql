@@ -7,9 +7,13 @@
     ) -}}
 {%- endmacro %}
 
+{# Whether the SELECT reads a table of its result: that of a Python model, or of rows that were judged. #}
+{% macro _is_fixed(settings) -%}
+    {{- return(model.language == 'python' or settings.get('is_fixed') is true) -}}
+{%- endmacro %}
+
 {% macro _is_staged(table, sql, settings) -%}
-    {#- The result of a Python model is already a table. -#}
-    {%- if model.language == 'python' -%}{{- return(false) -}}{%- endif -%}
+    {%- if dbt_delta._is_fixed(settings) -%}{{- return(false) -}}{%- endif -%}
     {#- Delta does not look whether the rows of this write belong where it replaces others. -#}
     {%- if dbt_delta._replaces_by_subquery(settings) -%}{{- return(true) -}}{%- endif -%}
     {%- if settings.stage != 'auto' -%}{{- return(settings.stage == 'table') -}}{%- endif -%}

@@ -2,7 +2,8 @@
     The commits of a Delta table, newest first: {version, time, operation, parameters, metrics}, and what the tag
     says, which is none or empty if dbt did not make the commit: {node, run, project, started}; of an undo also
     `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
-    of relation that the table replaced when it was created.
+    of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
+    `released`, which rows came from the quarantine.
 #}
 {% macro _commits(relation, limit=none) -%}
     {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
@@ -48,6 +49,8 @@
         'node': texts.get('dbt_node_id'), 'run': texts.get('dbt_invocation_id'), 'project': texts.get('dbt_project'),
         'started': texts.get('dbt_started_at', ''), 'undo_of': texts.get('dbt_undo_of'),
         'replaced': texts.get('dbt_replaced'), 'kept': kept,
+        'expectations': found['dbt_expectations'] if is_ours and found.get('dbt_expectations') is mapping else {},
+        'released': found['dbt_released'] if is_ours and found.get('dbt_released') is mapping else {},
         'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
     }) -}}
 {%- endmacro %}

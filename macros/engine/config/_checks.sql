@@ -43,6 +43,9 @@
             ) -%}
         {%- endif -%}
     {%- endfor -%}
+    {%- for name, expression in dbt_delta._enforced_checks(dbt_delta._expectations(model)).items() -%}
+        {%- do dbt_delta._add_check(checks, name, name, expression) -%}
+    {%- endfor -%}
     {#- Only warns, as dbt does: warn_unenforced and warn_unsupported silence it. -#}
     {%- do adapter.render_raw_model_constraints(raw_constraints=unenforced) if unenforced -%}
     {{- return(checks) -}}

@@ -1,6 +1,6 @@
 {#
     What the model's configuration promises of its table: {format, partitions, clustering, buckets,
-    location, comment, column_comments, properties, defaults, checks, follows_checks, options}.
+    location, comment, column_comments, properties, defaults, checks, follows_checks, options, tag}.
     Contradictions are errors. A comment is none if persist_docs does not ask for it.
 #}
 {% macro _layout(relation) -%}
@@ -41,6 +41,7 @@
         checks=checks if format == 'delta' else {},
         follows_checks=dbt_delta._has_constraints(),
         options=config.get('options') or {},
+        tag={},
     )) -}}
 {%- endmacro %}
 

@@ -9,7 +9,7 @@
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
     {#- The SELECT itself may fail, so it is evaluated before the table is altered. -#}
     {%- set staged = dbt_delta._is_staged(table, sql, settings) or (
-        (batch.changes or is_altered) and model.language != 'python'
+        (batch.changes or is_altered) and not dbt_delta._is_fixed(settings)
     ) -%}
     {%- do dbt_delta._check_conditions(table, batch, settings) -%}
     {%- set found, losses = none, dbt_delta._key_losses(table, batch, settings, bounded) -%}

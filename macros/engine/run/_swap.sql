@@ -32,7 +32,9 @@
 
 {# Leftovers of killed runs of the model, at the time of the listing. #}
 {% macro _drop_leftovers(relation) -%}
-    {%- set own = dbt_delta._beside(relation, '').identifier[-10:] -%}
+    {%- set own = (
+        dbt_delta._beside(relation, '').identifier[-10:], dbt_delta._beside(relation, '', of='judged').identifier[-10:]
+    ) -%}
     {%- set start = relation.identifier | lower ~ '__dbt_' -%}
     {%- for name, path in dbt_delta._folders(relation).items() if name[:-10] == start ~ 'tmp_' -%}
         {%- do adapter.dbt_delta_drop_folder(path) -%}

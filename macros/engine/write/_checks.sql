@@ -2,7 +2,7 @@
 {% macro _surplus_checks(existing, layout) -%}
     {%- set surplus = [] -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
-        {%- if layout.follows_checks and name not in layout.checks or (
+        {%- if (layout.follows_checks or name.startswith('expect_')) and name not in layout.checks or (
             name in layout.checks
             and not dbt_delta._has_check(existing, name, layout.checks[name])
         ) -%}

@@ -1,0 +1,226 @@
+{# The names of the expectations that a row breaks: the expression is false or NULL. #}
+{% macro _broken(expectations) -%}
+    {%- set texts = [] -%}
+    {%- for one in expectations -%}
+        {%- do texts.append('if((' ~ one.expression ~ '\n) is true, null, ' ~ dbt_delta._literal(one.name) ~ ')') -%}
+    {%- endfor -%}
+    {{- return('array_compact(array(' ~ texts | join(', ') ~ '))') -}}
+{%- endmacro %}
+
+{# The rows of a SELECT, each with the names of what it breaks. #}
+{% macro _judged_sql(sql, columns, expectations) -%}
+select
+    judged.*,
+    {{ dbt_delta._broken(expectations) }} as _expectations
+from (
+{{ dbt_delta.get_staged_columns_sql('(\n' ~ sql ~ ')', columns) }}
+) as judged
+{%- endmacro %}
+
+{# Whether a judged row breaks an expectation with one of the actions. #}
+{% macro _breaks(expectations, actions) -%}
+    {%- set names = [] -%}
+    {%- for name in dbt_delta._diverting(expectations, actions) -%}
+        {%- do names.append(dbt_delta._literal(name)) -%}
+    {%- endfor -%}
+    {{- return('arrays_overlap(_expectations, array(' ~ names | join(', ') ~ '))' if names else 'false') -}}
+{%- endmacro %}
+
+{# The judged rows that reach the table. #}
+{% macro _kept_sql(from, columns, expectations) -%}
+select {{ dbt_delta._quoted_list(columns | map(attribute='name') | list) }}
+from {{ from }} as judged
+where not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}
+{%- endmacro %}
+
+{# One row: how many judged rows there are, their fates, and how many break each expectation. #}
+{% macro _judged_counts_sql(from, expectations) -%}
+{%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
+{%- set is_dropped = dbt_delta._breaks(expectations, ['drop']) -%}
+select
+    count(*) as row_count,
+    count_if(not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}) as kept,
+    count_if({{ is_quarantined }}) as quarantined,
+    count_if({{ is_dropped }} and not {{ is_quarantined }}) as dropped
+    {%- for one in expectations %},
+    count_if(array_contains(_expectations, {{ dbt_delta._literal(one.name) }})) as broken_{{ loop.index0 }}
+    {%- endfor %}
+from {{ from }} as judged
+{%- endmacro %}
+
+{#
+    The quarantined rows of this run as the table stores them, with `__dbt_in_scope`: whether this run replaces such
+    rows. A scope is {kind, where, keys, nulls}: `all`, `none`, `where` with a condition, or `keys` with a list of {old,
+    new}, the key in a row of the quarantine and in a judged row; `nulls`: NULL is a value like any other.
+#}
+{% macro _new_quarantine_sql(judged, columns, scope) -%}
+{%- set values, has = [], [] -%}
+{%- for column in columns -%}
+    {%- set value = 'cast(null as ' ~ column.type ~ ')' if column.get('source') is none
+        else dbt_delta._read(column, 'judged') if column.source_type == column.type
+        else 'cast(' ~ dbt_delta._read(column, 'judged') ~ ' as ' ~ column.type ~ ')' -%}
+    {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
+{%- endfor -%}
+{%- for key in scope['keys'] -%}{%- do has.append('(' ~ key.new ~ ') is not null') -%}{%- endfor -%}
+select
+    *,
+    {{ 'coalesce(' ~ scope.where ~ ', false)' if scope.kind == 'where' else '__dbt_has_key' }} as __dbt_in_scope
+from (
+    select
+        {{ values | join(',\n        ') }},
+        _expectations,
+        {{ 'true' if scope.kind == 'all' or scope.nulls else has | join(' and ') if scope.kind == 'keys' else 'false' }}
+            as __dbt_has_key
+    from {{ judged.from }} as judged
+    where {{ dbt_delta._breaks(judged.expectations, ['quarantine']) }}
+)
+{%- endmacro %}
+
+{# The rows of the quarantine, with the same `__dbt_in_scope`. #}
+{% macro _old_quarantine_sql(name, judged, scope) -%}
+{%- if scope.kind == 'keys' -%}
+    {%- set names, same, equals = [], [], ' <=> ' if scope.nulls else ' = ' -%}
+    {%- for key in scope['keys'] -%}
+        {%- do names.append(key.new ~ ' as __dbt_key_' ~ loop.index) -%}
+        {%- do same.append('(' ~ key.old ~ ')' ~ equals ~ '__dbt_keys.__dbt_key_' ~ loop.index) -%}
+    {%- endfor -%}
+select old.*, __dbt_keys.__dbt_is_there is not null as __dbt_in_scope
+from {{ name }} as old
+left join (
+    select distinct {{ names | join(', ') }}, true as __dbt_is_there from {{ judged.from }} as judged
+) as __dbt_keys
+    on {{ same | join(' and ') }}
+{%- else -%}
+select
+    *,
+    {{ 'true' if scope.kind == 'all' else 'coalesce(' ~ (scope.old_where or scope.where) ~ ', false)' if scope.kind == 'where' else 'false' }}
+        as __dbt_in_scope
+from {{ name }}
+{%- endif -%}
+{%- endmacro %}
+
+{# What makes two rows of a quarantine the same, as c1, c2, .. #}
+{% macro _compared_quarantine(columns) -%}
+    {%- set compared, names = [], [] -%}
+    {%- for column in columns + [{'name': '_expectations', 'type': 'array<string>'}] -%}
+        {%- do compared.append(
+            dbt_delta._comparable(dbt_delta._quoted(column.name), column.type) ~ ' as __dbt_c' ~ loop.index
+        ) -%}
+        {%- do names.append('__dbt_c' ~ loop.index) -%}
+    {%- endfor -%}
+    {{- return({'columns': compared, 'names': names}) -}}
+{%- endmacro %}
+
+{# One row if this run changes the quarantine: rows to add, or rows of its scope that are gone. #}
+{% macro _quarantine_difference_sql(name, judged, columns, scope) -%}
+{%- set compared = dbt_delta._compared_quarantine(columns) -%}
+select 1 as differs
+from (
+    select {{ compared.columns | join(', ') }}, __dbt_in_scope, 1 as new, 0 as old
+    from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
+    union all
+    select {{ compared.columns | join(', ') }}, __dbt_in_scope, 0 as new, 1 as old
+    from ({{ dbt_delta._old_quarantine_sql(name, judged, scope) }})
+)
+group by {{ compared.names | join(', ') }}, __dbt_in_scope
+having sum(new) > sum(old) or (__dbt_in_scope and sum(new) < sum(old))
+limit 1
+{%- endmacro %}
+
+{#
+    The rows that a run adds: those of its scope, and of the others those that are not there yet, as often as they are.
+    With `keeps` also the rows of the quarantine that stay.
+#}
+{% macro _quarantined_sql(name, judged, columns, scope, keeps) -%}
+{%- set compared = dbt_delta._compared_quarantine(columns) -%}
+{%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set own = dbt_delta._literal(invocation_id) ~ ' as _invocation_id, current_timestamp() as _quarantined_at' -%}
+{%- set numbered, same = [], ['new.__dbt_copy = old.__dbt_copy'] -%}
+{%- for column in compared.names -%}{%- do same.append('new.' ~ column ~ ' <=> old.' ~ column) -%}{%- endfor -%}
+{%- for sql in (
+    dbt_delta._new_quarantine_sql(judged, columns, scope), dbt_delta._old_quarantine_sql(name, judged, scope)
+) -%}
+    {%- do numbered.append(
+        '(select *, row_number() over (partition by ' ~ compared.names | join(', ') ~ ' order by 1) as __dbt_copy from ('
+        ~ 'select *, ' ~ compared.columns | join(', ') ~ ' from (\n' ~ sql ~ '\n) where not __dbt_in_scope))'
+    ) -%}
+{%- endfor -%}
+select {{ list }}, _expectations, {{ own }}
+from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
+where __dbt_in_scope
+union all
+select {{ list }}, _expectations, {{ own }}
+from {{ numbered[0] }} as new
+left anti join {{ numbered[1] }} as old
+    on {{ same | join(' and ') }}
+{%- if keeps %}
+union all
+select {{ list }}, _expectations, _invocation_id, _quarantined_at
+from ({{ dbt_delta._old_quarantine_sql(name, judged, scope) }})
+where not __dbt_in_scope
+{%- endif %}
+{%- endmacro %}
+
+{# A quarantine of this run's rows only. #}
+{% macro _create_quarantine_sql(name, judged, columns) -%}
+{%- set scope = dbt_delta._scope('all') -%}
+create or replace table {{ name }}
+using delta
+tblproperties ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')
+as
+select
+    * except (__dbt_has_key, __dbt_in_scope),
+    {{ dbt_delta._literal(invocation_id) }} as _invocation_id,
+    current_timestamp() as _quarantined_at
+from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
+{%- endmacro %}
+
+{# The bad rows of a view. A view stores no rows, so no run has put them there. #}
+{% macro _quarantine_view_sql(sql, columns, expectations) -%}
+select *, cast(null as string) as _invocation_id, cast(null as timestamp) as _quarantined_at
+from (
+{{ dbt_delta._judged_sql(sql, columns, expectations) }}
+) as judged
+where {{ dbt_delta._breaks(expectations, ['quarantine']) }}
+{%- endmacro %}
+
+{# The good rows of a view. #}
+{% macro _good_view_sql(sql, expectations) -%}
+    {%- set conditions = [] -%}
+    {%- for one in expectations if one.action in ('drop', 'quarantine') -%}
+        {%- do conditions.append('((' ~ one.expression ~ '\n) is true)') -%}
+    {%- endfor -%}
+    {{- return(
+        'select *\nfrom (\n' ~ sql ~ ') as judged\nwhere ' ~ conditions | join('\n    and ') ~ '\n' if conditions else sql
+    ) -}}
+{%- endmacro %}
+{# Which rows of a quarantine a run replaces; see _new_quarantine_sql. #}
+{% macro _scope(kind, where=none, keys=[], nulls=false) -%}
+    {{- return({'kind': kind, 'where': where, 'old_where': none, 'keys': keys, 'nulls': nulls}) -}}
+{%- endmacro %}
+
+{# The rows that the strategy would replace in the table. A row with a NULL key replaces none: it is appended. #}
+{% macro _batch_scope(table, batch, settings) -%}
+    {%- set strategy = settings.strategy -%}
+    {%- if strategy in ('replace_where', 'microbatch') -%}
+        {%- set conditions = (dbt_delta._window(table) if strategy == 'microbatch' else []) + settings.predicates -%}
+        {{- return(dbt_delta._scope('where', where=dbt_delta._all_of(conditions)) if conditions else dbt_delta._scope('none')) -}}
+    {%- elif strategy == 'insert_overwrite' -%}
+        {%- set places = table.clustering or table.partitions -%}
+        {%- if not places -%}{{- return(dbt_delta._scope('all')) -}}{%- endif -%}
+        {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, places), nulls=true)) -}}
+    {%- elif strategy == 'append' or not settings.unique_key -%}
+        {{- return(dbt_delta._scope('none')) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, settings.unique_key))) -}}
+{%- endmacro %}
+
+{% macro _scope_keys(table, batch, names) -%}
+    {%- set keys = [] -%}
+    {%- for name in names -%}
+        {%- do keys.append({
+            'old': 'old.' ~ dbt_delta._key(table, name), 'new': dbt_delta._key_of_batch(table, batch, name, 'judged'),
+        }) -%}
+    {%- endfor -%}
+    {{- return(keys) -}}
+{%- endmacro %}

@@ -1,0 +1,311 @@
+{#
+    Judges the rows of the model's SELECT, which is evaluated once for it. Returns {expectations, sql, columns, from,
+    staging, counts}: `sql` gives the rows that reach the table; `counts` are {rows, kept, quarantined, dropped, broken:
+    {name: rows}}. Without expectations, and with --empty, `sql` is the SELECT itself and `staging` is none. Refuses what
+    is no expectation, and a batch that `fail` does not let through.
+#}
+{% macro _judge(sql, expectations=none) -%}
+    {%- set expectations = dbt_delta._expectations(model) if expectations is none else expectations -%}
+    {%- do dbt_delta._check_ephemeral_inputs(model) -%}
+    {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql) -%}
+    {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
+    {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
+    {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
+    {%- set name = dbt_delta._named(staging) -%}
+    {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._judged_sql(sql, columns, expectations))) -%}
+    {%- set counts = dbt_delta._judged_counts(name, expectations) -%}
+    {%- do dbt_delta._check_limits(name, columns, expectations, counts, staging) -%}
+    {%- set stored = [] -%}
+    {%- for column in columns -%}
+        {%- do stored.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
+    {%- endfor -%}
+    {{- return({
+        'expectations': expectations, 'columns': stored, 'from': name, 'staging': staging, 'counts': counts,
+        'sql': dbt_delta._kept_sql(name, columns, expectations) ~ '\n',
+    }) -}}
+{%- endmacro %}
+
+{% macro _unjudged(sql) -%}
+    {{- return({
+        'expectations': [], 'sql': sql, 'columns': [], 'from': none, 'staging': none, 'counts': none,
+    }) -}}
+{%- endmacro %}
+
+{# Refuses columns that the quarantine adds, and expressions that Spark refuses as a condition on one row. #}
+{% macro _check_expectations(expectations, columns, node) -%}
+    {%- for name in dbt_delta._quarantine_names() if dbt_delta._column(columns, name) is not none -%}
+        {%- do dbt_delta._refuse(
+            'Expectation ' ~ expectations[0].name ~ ' of ' ~ node ~ ': the model has a column ' ~ name
+            ~ ', which its quarantine adds itself. Rename it.'
+        ) -%}
+    {%- endfor -%}
+    {%- set nulls, all = [], [] -%}
+    {%- for column in columns -%}
+        {%- do nulls.append(
+            'cast(null as ' ~ dbt_delta._stored_type(column.type) ~ ') as ' ~ dbt_delta._quoted(column.name)
+        ) -%}
+    {%- endfor -%}
+    {%- for one in expectations -%}{%- do all.append('((' ~ one.expression ~ '\n) is true)') -%}{%- endfor -%}
+    {%- set start = 'select 1 from (select ' ~ nulls | join(', ') ~ ') as judged where ' -%}
+    {%- if not dbt_delta._problem_of(start ~ all | join(' and ')) -%}{{- return(none) -}}{%- endif -%}
+    {%- for one in expectations -%}
+        {%- set problem = dbt_delta._problem_of(start ~ all[loop.index0]) -%}
+        {%- if problem -%}
+            {%- do dbt_delta._refuse(
+                'Expectation ' ~ one.name ~ ' of ' ~ node ~ ' is ' ~ one.expression ~ '. Spark refuses it as a '
+                ~ 'condition on one row: ' ~ problem ~ ' Nothing was written. Correct it; what needs other rows is a '
+                ~ 'data test.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Why Spark cannot plan a statement, in one line; empty if it can. #}
+{% macro _problem_of(sql) -%}
+    {{- return(
+        adapter.dbt_delta_problem(sql) if adapter.dbt_delta_problem is defined
+        else dbt_delta._attempt(sql ~ ' limit 0').problem
+    ) -}}
+{%- endmacro %}
+
+{% macro _judged_counts(from, expectations) -%}
+    {%- set row = run_query(dbt_delta._judged_counts_sql(from, expectations)).rows[0] -%}
+    {%- set broken = {} -%}
+    {%- for one in expectations -%}
+        {%- do broken.update({one.name: row['broken_' ~ loop.index0] | int}) -%}
+    {%- endfor -%}
+    {%- set counts = {
+        'rows': row['row_count'] | int, 'kept': row['kept'] | int, 'quarantined': row['quarantined'] | int,
+        'dropped': row['dropped'] | int, 'broken': broken,
+    } -%}
+    {%- if counts.rows != counts.kept + counts.quarantined + counts.dropped -%}
+        {%- do dbt_delta._refuse(
+            'The rows of ' ~ model.name ~ ' do not add up: ' ~ counts.rows ~ ' read, ' ~ counts.kept ~ ' kept, '
+            ~ counts.quarantined ~ ' quarantined, ' ~ counts.dropped ~ ' dropped. Nothing was written.'
+        ) -%}
+    {%- endif -%}
+    {{- return(counts) -}}
+{%- endmacro %}
+
+{# Refuses rows beyond the limit of an expectation with action fail, with five of them. #}
+{% macro _check_limits(from, columns, expectations, counts, staging=none) -%}
+    {%- for one in expectations if one.action == 'fail' and counts.broken[one.name] > 0 -%}
+        {%- set broken, fields = counts.broken[one.name], [] -%}
+        {%- set is_over = (one.max_rows is none and one.max_percent is none)
+            or (one.max_rows is not none and broken > one.max_rows)
+            or (one.max_percent is not none and 100 * broken > one.max_percent * counts.rows) -%}
+        {%- if is_over -%}
+            {%- for column in columns -%}
+                {%- do fields.append({'name': column.name, 'value': dbt_delta._quoted(column.name)}) -%}
+            {%- endfor -%}
+            {%- set rows = run_query(
+                'select ' ~ dbt_delta._shown_json(fields, dbt_delta._masked_here()) ~ ' as row_text from ' ~ from
+                ~ ' as judged where array_contains(_expectations, ' ~ dbt_delta._literal(one.name) ~ ') limit 5'
+            ).rows -%}
+            {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+            {%- set limits = [] -%}
+            {%- do limits.append('max_rows ' ~ one.max_rows) if one.max_rows is not none -%}
+            {%- do limits.append('max_percent ' ~ one.max_percent) if one.max_percent is not none -%}
+            {%- do dbt_delta._refuse(
+                broken ~ ' of ' ~ counts.rows ~ ' rows of ' ~ model.name ~ ' break expectation ' ~ one.name ~ ' ('
+                ~ one.expression ~ ')' ~ (', ' ~ limits | join(', ') if limits else '') ~ ': '
+                ~ rows | map(attribute='row_text') | join(', ') ~ '. Nothing was written. Correct the rows, or use '
+                ~ 'action quarantine.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{#
+    Writes the quarantined rows of this run: one commit, or none if the quarantine has all of them. `columns` are those
+    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql.
+#}
+{% macro _quarantine(judged, columns, scope) -%}
+    {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
+    {%- set relation = dbt_delta._quarantine_of(this) -%}
+    {%- set name, existing = dbt_delta._named(relation), dbt_delta._existing(relation) -%}
+    {%- if existing is not none and existing.type == 'view' -%}
+        {%- do dbt_delta._drop(relation, 'view') -%}
+        {%- do adapter.cache_dropped(existing.relation) -%}
+        {%- set existing = none -%}
+    {%- endif -%}
+    {%- if existing is none or dbt_delta._starts_anew(existing, columns, scope) -%}
+        {%- if existing is none and not judged.counts.quarantined -%}{{- return(none) -}}{%- endif -%}
+        {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns) -%}
+    {%- else -%}
+        {%- do dbt_delta._align_quarantine(existing, columns) -%}
+        {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) -%}
+        {%- set columns = dbt_delta._all_quarantine_columns(existing, columns) -%}
+        {%- if not run_query(dbt_delta._quarantine_difference_sql(name, judged, columns, scope)).rows -%}
+            {{- return(none) -}}
+        {%- endif -%}
+        {%- set sql = ('insert into ' if scope.kind == 'none' else 'insert overwrite table ') ~ name ~ ' by name\n'
+            ~ dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
+    {%- endif -%}
+    {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}{%- do run_query(sql) -%}{%- endcall -%}
+    {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
+{%- endmacro %}
+
+{# Whether a build of all rows has other columns than the quarantine. #}
+{% macro _starts_anew(existing, columns, scope) -%}
+    {%- if scope.kind != 'all' -%}{{- return(false) -}}{%- endif -%}
+    {%- set found, wanted, own = [], [], dbt_delta._quarantine_names() -%}
+    {%- for column in existing.columns if column.name not in own -%}
+        {%- do found.append((column.name, column.type)) -%}
+    {%- endfor -%}
+    {%- for column in columns -%}{%- do wanted.append((column.name, column.type)) -%}{%- endfor -%}
+    {{- return(found | sort != wanted | sort) -}}
+{%- endmacro %}
+
+{# Adds the table's new columns to the quarantine and widens its types. It keeps columns that the table lost. #}
+{% macro _align_quarantine(existing, columns) -%}
+    {%- set changes = [] -%}
+    {%- for name in dbt_delta._quarantine_names() -%}
+        {%- if dbt_delta._column(existing.columns, name) is none -%}
+            {%- do dbt_delta._refuse(
+                dbt_delta._named(existing.relation) ~ ' is no quarantine: it has no column ' ~ name
+                ~ '. Nothing was written. Rename or drop it, or rename the model.'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for change in dbt_delta._column_changes(columns, existing.columns) if change.kind != 'drop' -%}
+        {%- if change.kind == 'retype' and not dbt_delta._fits(change.type, change.was)
+            and not dbt_delta._widens(change.was, change.type) -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ change.path | join('.') ~ ' of ' ~ dbt_delta._named(existing.relation) ~ ' is ' ~ change.was
+                ~ ' and would have to be ' ~ change.type ~ '. Nothing was written. Drop the quarantine, or rebuild the '
+                ~ 'model with --full-refresh.'
+            ) -%}
+        {%- elif change.kind == 'add' or not dbt_delta._fits(change.type, change.was) -%}
+            {%- do changes.append(change) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- do dbt_delta._align(existing, none, changes) -%}
+{%- endmacro %}
+
+{# All columns of the quarantine, those that the table lost included. #}
+{% macro _all_quarantine_columns(existing, columns) -%}
+    {%- set all, own = columns | list, dbt_delta._quarantine_names() -%}
+    {%- for column in existing.columns if column.name not in own and dbt_delta._column(columns, column.name) is none -%}
+        {%- do all.append({'name': column.name, 'type': column.type, 'source': none}) -%}
+    {%- endfor -%}
+    {{- return(all) -}}
+{%- endmacro %}
+
+{#
+    A run without keys that was killed between quarantine and table is run again with the rows of its batch: what it
+    left in the quarantine is replaced. Its commit says how many rows the table should have got, and from which version.
+#}
+{% macro _scope_with_broken_off(existing, scope) -%}
+    {%- if scope.kind != 'none' -%}{{- return(scope) -}}{%- endif -%}
+    {%- set last = dbt_delta._commits(existing.relation, 1)[0] -%}
+    {%- if not last.expectations.get('kept') or last.run == invocation_id -%}{{- return(scope) -}}{%- endif -%}
+    {%- for limit in (1, none) -%}
+        {%- if last.run in dbt_delta._commits(this, limit) | map(attribute='run') -%}{{- return(scope) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(dict(
+        scope, kind='where', where='false', old_where='_invocation_id = ' ~ dbt_delta._literal(last.run)
+    )) -}}
+{%- endmacro %}
+
+{# The tag of a commit: what became of the rows of its run. #}
+{% macro _expectations_tag(judged) -%}
+    {%- if not judged.expectations -%}{{- return({}) -}}{%- endif -%}
+    {%- set named, start = {}, model.config.get('__dbt_internal_microbatch_event_time_start') -%}
+    {%- for one in judged.expectations -%}
+        {%- do named.update({one.name: {'action': one.action, 'rows': judged.counts.broken[one.name]}}) -%}
+    {%- endfor -%}
+    {{- return({'dbt_expectations': {
+        'rows': judged.counts.rows, 'kept': judged.counts.kept, 'quarantined': judged.counts.quarantined,
+        'dropped': judged.counts.dropped, 'batch': start | string if start else '', 'expectations': named,
+    }}) -}}
+{%- endmacro %}
+
+{# Ends a judged run: drops its rows, and says on the console what became of them. #}
+{% macro _finish_judged(judged) -%}
+    {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
+    {%- if judged.staging is not none -%}{%- do dbt_delta._drop(judged.staging) -%}{%- endif -%}
+    {%- set parts, main = [], load_result('main') -%}
+    {%- for what in ('quarantined', 'dropped') if judged.counts[what] -%}
+        {%- do parts.append(what ~ ' ' ~ judged.counts[what]) -%}
+    {%- endfor -%}
+    {%- for one in judged.expectations if one.action in ('warn', 'fail') and judged.counts.broken[one.name] -%}
+        {%- do parts.append(one.name ~ ' ' ~ judged.counts.broken[one.name]) -%}
+    {%- endfor -%}
+    {%- if parts and main is not none -%}
+        {%- set response = main['response'] -%}
+        {%- set text = response._message if response._message is defined else response | string -%}
+        {%- do store_raw_result(
+            'main', message=text ~ ', ' ~ parts | join(', '), code=response.code if response.code is defined else none,
+            rows_affected=response.rows_affected if response.rows_affected is defined else none
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The quarantine of a build: all of it is replaced. #}
+{% macro _quarantine_build(judged, left_out=[]) -%}
+    {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
+    {%- set columns, without = [], left_out | map('lower') | list -%}
+    {%- for column in judged.columns if column.name | lower not in without -%}
+        {%- do columns.append(dict(column, source=column.name, source_type=column.type)) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._quarantine(judged, columns, dbt_delta._scope('all')) -%}
+{%- endmacro %}
+
+{# The quarantine of an incremental run: it replaces what the strategy replaces. #}
+{% macro _quarantine_batch(judged, table, batch, settings) -%}
+    {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
+    {%- set columns = [] -%}
+    {%- for column in batch.target_columns -%}
+        {%- set found = dbt_delta._column(batch.columns, column.name) -%}
+        {%- do columns.append(
+            dict(column, source=found.source if found else none, source_type=found.source_type if found else none)
+        ) -%}
+    {%- endfor -%}
+    {%- for column in batch.columns if dbt_delta._column(columns, column.name) is none -%}
+        {#- The MERGE brings it into the table. -#}
+        {%- do columns.append(column) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._quarantine(judged, columns, dbt_delta._batch_scope(table, batch, settings)) -%}
+{%- endmacro %}
+
+{#
+    The same of a view: the expectations are in its text, and its quarantine is a view, too. Its rows are looked at
+    when it is built.
+#}
+{% macro _judge_view(sql) -%}
+    {%- set expectations = dbt_delta._expectations(model) -%}
+    {%- do dbt_delta._check_ephemeral_inputs(model) -%}
+    {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql) -%}
+    {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
+    {%- set judged = dict(dbt_delta._unjudged(dbt_delta._good_view_sql(sql, expectations)), columns=columns) -%}
+    {%- if not flags.EMPTY -%}
+        {%- set from = '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)' -%}
+        {%- set judged = dict(
+            judged, expectations=expectations, counts=dbt_delta._judged_counts(from, expectations)
+        ) -%}
+        {%- do dbt_delta._check_limits(from, columns, expectations, judged.counts) -%}
+    {%- endif -%}
+    {%- if dbt_delta._diverting(expectations, ['quarantine']) -%}
+        {%- do dbt_delta._build_quarantine_view(dbt_delta._quarantine_view_sql(sql, columns, expectations)) -%}
+    {%- endif -%}
+    {{- return(judged) -}}
+{%- endmacro %}
+
+{% macro _build_quarantine_view(sql) -%}
+    {%- set relation = dbt_delta._quarantine_of(this) -%}
+    {%- set existing = dbt_delta._existing(relation) -%}
+    {%- if existing is not none and existing.type != 'view' -%}
+        {%- do dbt_delta._refuse(
+            dbt_delta._named(relation) ~ ' is a table with the rows of earlier builds, and the model is a view now. '
+            ~ 'Nothing was changed. Rename or drop it.'
+        ) -%}
+    {%- elif existing is none or existing.text | trim != sql | trim -%}
+        {%- do run_query(
+            ('create' if existing is none else 'alter') ~ ' view ' ~ dbt_delta._named(relation) ~ ' as\n' ~ sql
+        ) -%}
+        {%- do adapter.cache_added(relation.incorporate(type='view')) if existing is none -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,168 @@
+{#
+    Writes the rows of a quarantine that break no expectation any more into their table, and deletes them from the
+    quarantine. The table's commit names the version of the quarantine: a call after a killed one finishes that first.
+#}
+{% macro release_quarantine(model, where='true', dry_run=false) -%}
+    {%- set node = dbt_delta._releasable(model) -%}
+    {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias) -%}
+    {%- set what = 'release_quarantine of ' ~ dbt_delta._named(relation) -%}
+    {%- set target = dbt_delta._delta_table(relation, 'release_quarantine') -%}
+    {%- set quarantine = dbt_delta._quarantine_of(relation) -%}
+    {%- do dbt_delta._delta_table(quarantine, 'release_quarantine') -%}
+    {%- set name, expectations = dbt_delta._named(quarantine), dbt_delta._expectations(node) -%}
+    {%- set columns = dbt_delta._columns_of('select * from ' ~ name) -%}
+    {%- do dbt_delta._check_expectations(
+        expectations, columns | rejectattr('name', 'in', dbt_delta._quarantine_names()) | list, node.name
+    ) -%}
+    {%- set where = dbt_delta._inner_sql(where | string).strip() -%}
+    {%- if 'select' in dbt_delta._tokens(where) -%}
+        {%- do dbt_delta._refuse(what ~ ' has where ' ~ where ~ ', a subquery. Use values, as in id in (1, 2).') -%}
+    {%- endif -%}
+    {%- do dbt_delta._check_expression(name, where, where, what ~ ' has where') -%}
+    {%- do dbt_delta._finish_release(relation, name, what) if not dry_run -%}
+    {%- set now = dbt_delta._release_state(quarantine, name) -%}
+    {%- set passes = dbt_delta._passes(expectations, where, now.newest) -%}
+    {%- set found = run_query(
+        'select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name
+    ).rows[0] -%}
+    {%- set rows, stay = found['passing'] | int, found['row_count'] | int - found['passing'] | int -%}
+    {%- if not rows or dry_run -%}
+        {%- do print(
+            what ~ ': ' ~ rows ~ (' rows pass' if not dry_run else ' rows would pass') ~ ', ' ~ stay ~ ' stay.'
+        ) -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- set written = [] -%}
+    {%- for column in dbt_delta._columns_of('select * from ' ~ dbt_delta._named(relation))
+        if dbt_delta._column(columns, column.name) is not none -%}
+        {%- do written.append(column) -%}
+    {%- endfor -%}
+    {%- set keys = dbt_delta._released_keys(node) -%}
+    {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, what) -%}
+    {%- call dbt_delta._tagging({'dbt_released': {'id': now.id, 'version': now.version, 'where': passes}}) -%}
+        {%- do run_query(dbt_delta.get_release_sql(relation, name, passes, written, keys)) -%}
+    {%- endcall -%}
+    {%- do run_query('delete from ' ~ name ~ ' where ' ~ passes) -%}
+    {%- do print(what ~ ': ' ~ rows ~ ' rows were written, ' ~ stay ~ ' stay.') -%}
+{%- endmacro %}
+
+{# The node, if its rows can be released. #}
+{% macro _releasable(name) -%}
+    {%- set found = [] -%}
+    {%- for node in dbt_delta._table_nodes(views=true) if node.name == name | string -%}
+        {%- do found.append(node) -%}
+    {%- endfor -%}
+    {%- if not found -%}{%- do dbt_delta._relation_named(name, 'release_quarantine') -%}{%- endif -%}
+    {%- set way_out = none -%}
+    {%- if not found -%}
+        {%- set way_out = 'it needs a model by its name as in ref()' -%}
+    {%- elif not dbt_delta._expectations(found[0]) -%}
+        {%- set way_out = 'it has no expectations' -%}
+    {%- elif found[0].config.materialized == 'view' -%}
+        {%- set way_out = 'it is a view, which shows a row as soon as it is good' -%}
+    {%- elif found[0].resource_type == 'snapshot' -%}
+        {%- set way_out = 'a snapshot takes a row when its source is good: run it again' -%}
+    {%- else -%}
+        {%- for config in (
+            'merge_update_columns', 'merge_exclude_columns', 'matched_condition', 'not_matched_condition',
+            'matched_delete_condition', 'merge_control_columns',
+        ) if found[0].config.get(config) -%}
+            {%- set way_out = 'it has ' ~ config ~ ': run the model again with the corrected rows' -%}
+            {%- do dbt_delta._refuse('release_quarantine of ' ~ name ~ ': ' ~ way_out ~ '. Nothing was changed.') -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- if way_out -%}
+        {%- do dbt_delta._refuse('release_quarantine of ' ~ name ~ ': ' ~ way_out ~ '. Nothing was changed.') -%}
+    {%- endif -%}
+    {{- return(found[0]) -}}
+{%- endmacro %}
+
+{# The table's id and version, and the time of its newest row: rows that come meanwhile are not released. #}
+{% macro _release_state(relation, name) -%}
+    {{- return({
+        'id': run_query('describe detail ' ~ name).rows[0]['id'],
+        'version': dbt_delta._commits(relation, 1)[0].version,
+        'newest': run_query('select unix_micros(max(_quarantined_at)) as newest from ' ~ name).rows[0]['newest'],
+    }) -}}
+{%- endmacro %}
+
+{# Whether a row breaks no expectation but those that only warn. #}
+{% macro _passes(expectations, where, newest) -%}
+    {%- set conditions = ['(' ~ where ~ ')', '_quarantined_at <= timestamp_micros(' ~ (newest or 0) ~ ')'] -%}
+    {%- for one in expectations if one.action != 'warn' -%}
+        {%- do conditions.append('((' ~ one.expression ~ '\n) is true)') -%}
+    {%- endfor -%}
+    {{- return('(' ~ conditions | join(' and ') ~ ') is true') -}}
+{%- endmacro %}
+
+{# A release that was killed after it wrote: its rows leave the quarantine now. #}
+{% macro _finish_release(relation, name, what) -%}
+    {%- set now = dbt_delta._release_state(dbt_delta._quarantine_of(relation), name) -%}
+    {%- for commit in dbt_delta._commits(relation)
+        if commit.released.get('id') == now.id and commit.released.get('version') == now.version -%}
+        {%- do run_query('delete from ' ~ name ~ ' where ' ~ commit.released.where) -%}
+        {%- do print(what ~ ': an earlier release was finished.') -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The keys by which rows are merged; empty if they are appended. #}
+{% macro _released_keys(node) -%}
+    {%- set strategy = node.config.get('incremental_strategy') or 'merge' -%}
+    {%- set is_keyed = node.config.materialized == 'incremental' and strategy in ('merge', 'delete+insert') -%}
+    {{- return(dbt_delta._names(node.config.get('unique_key')) if is_keyed else []) -}}
+{%- endmacro %}
+
+{# Refuses rows without a key, two rows of one key, and keys whose rows delete+insert would replace. #}
+{% macro _check_released_keys(node, keys, name, passes, relation, what) -%}
+    {%- if not keys -%}{{- return(none) -}}{%- endif -%}
+    {%- set list, is_null, same = dbt_delta._quoted_list(keys), [], [] -%}
+    {%- for key in keys -%}
+        {%- do is_null.append(dbt_delta._quoted(key) ~ ' is null') -%}
+        {%- do same.append('old.' ~ dbt_delta._quoted(key) ~ ' = new.' ~ dbt_delta._quoted(key)) -%}
+    {%- endfor -%}
+    {%- set found = run_query(
+        'select coalesce(sum(if(' ~ is_null | join(' or ') ~ ', row_count, 0)), 0) as without, count_if(row_count > 1) as twice '
+        ~ 'from (select ' ~ list ~ ', count(*) as row_count from ' ~ name ~ ' where ' ~ passes ~ ' group by ' ~ list ~ ')'
+    ).rows[0] -%}
+    {%- set there = node.config.get('incremental_strategy') == 'delete+insert' and run_query(
+        'select 1 from ' ~ dbt_delta._named(relation) ~ ' as old left semi join (select * from ' ~ name ~ ' where ' ~ passes
+        ~ ') as new on ' ~ same | join(' and ') ~ ' limit 1'
+    ).rows | length > 0 -%}
+    {%- if found['without'] | int or found['twice'] | int or there -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' has ' ~ (found['without'] | int ~ ' rows without ' if found['without'] | int
+                else found['twice'] | int ~ ' keys with more than one row of ' if found['twice'] | int
+                else 'keys that the table has, of ')
+            ~ 'unique_key ' ~ keys | join(', ') ~ '. Nothing was changed. Narrow where, or correct the source and run the '
+            ~ 'model again.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The statement that writes the passing rows: a MERGE by keys, or an INSERT. #}
+{% macro get_release_sql(relation, quarantine, passes, columns, keys) -%}
+{%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set same, unchanged, updated, values = [], [], [], [] -%}
+{%- for key in keys -%}
+    {%- do same.append('old.' ~ dbt_delta._quoted(key) ~ ' = new.' ~ dbt_delta._quoted(key)) -%}
+{%- endfor -%}
+{%- for column in columns -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {%- do values.append('new.' ~ name) -%}
+    {%- do updated.append(name ~ ' = new.' ~ name) -%}
+    {%- do unchanged.append(
+        dbt_delta._comparable('old.' ~ name, column.type) ~ ' <=> ' ~ dbt_delta._comparable('new.' ~ name, column.type)
+    ) -%}
+{%- endfor -%}
+{%- set select = 'select ' ~ list ~ ' from ' ~ quarantine ~ ' where ' ~ passes -%}
+{%- if keys -%}
+merge into {{ dbt_delta._named(relation) }} as old
+using ({{ select }}) as new
+on {{ same | join(' and ') }}
+when matched and not ({{ unchanged | join(' and ') }}) then update set {{ updated | join(', ') }}
+when not matched then insert ({{ list }}) values ({{ values | join(', ') }})
+{%- else -%}
+insert into {{ dbt_delta._named(relation) }} by name
+{{ select }}
+{%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,205 @@
+"""What is refused, limits, constraints, schema changes, broken-off runs, releases.
+
+All models are one project; a test looks at its own.
+"""
+
+import json
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from dbt_delta.session import retry
+from tests.functional.harness import Project
+from tests.functional.incremental.models import messages, model, relations, tables, values
+from tests.functional.operations import operations
+from tests.functional.tables import metadata, version
+
+
+def expects(*entries: str, **config: Any) -> dict[str, Any]:
+    return {**config, "expectations": [_entry(entry) for entry in entries]}
+
+
+def _entry(text: str) -> dict[str, Any]:
+    """``quarantine a: v > 0; max_rows=1``"""
+    found = re.fullmatch(r"(\w+) (\w+): ([^;]*)(?:; (\w+)=(\w+))?", text)
+    assert found, text
+    more = {found[4]: json.loads(found[5]) if found[5].isdigit() else found[5]} if found[4] else {}
+    return {"action": found[1], "name": found[2], "expression": found[3], **more}
+
+
+POSITIVE = "quarantine positive: v > 0"
+FIRST = values("id, v", "1, 1", "2, 2", "3, -3")
+THEN = values("id, v", "3, 3", "4, -4", "2, null")
+KEYED = {"unique_key": "id"}
+REFUSED = {
+    "aggregate": (("quarantine a: sum(v) > 1",), "Expectation a of aggregate"),
+    "windowed": (("drop a: row_number() over (order by v) = 1",), "Expectation a of windowed"),
+    "unknown": (("warn a: v > 0", "warn b: nowhere > 0"), "Expectation b of unknown"),
+    "number": (("warn a: v + 1",), "Expectation a of number"),
+    "over": (("fail a: v > 1",), "2 of 3 rows of over break expectation a (v > 1): "),
+    "percent": (("fail a: v > 1; max_percent=66",), "max_percent 66"),
+}
+MODELS = {
+    **{name: model(FIRST, **expects(*texts)) for name, (texts, _) in REFUSED.items()},
+    "within": model(
+        FIRST,
+        **expects("fail a: v > 1; max_percent=67", "fail b: v > 0; max_rows=1", **KEYED),
+    ),
+    "merged": model(FIRST, THEN, **expects(POSITIVE, **KEYED)),
+    "appended": model(FIRST, THEN, **expects(POSITIVE, incremental_strategy="append")),
+    "widened": model(
+        FIRST, values("id, v, w", "5, -5, 'w'"),
+        **expects(POSITIVE, on_schema_change="append_new_columns", **KEYED),
+    ),
+    "enforced": model(FIRST, **expects("quarantine Pos: v > 0; enforce=table")),
+    "nothing_good": model(FIRST, values("id, v", "9, -9"), **expects(POSITIVE, **KEYED)),
+    "plain": model(FIRST, THEN, **KEYED),
+}  # fmt: skip
+YAML = """
+models:
+  - name: over
+    columns: [{name: id, config: {meta: {pii: true}}}]
+  - name: merged
+    columns:
+      - {name: v, config: {meta: {expectations: [
+          {name: small, expression: v < 100, action: warn}]}}}
+seeds:
+  - name: seeded
+    config: {expectations: [{name: positive, expression: v > 0, action: quarantine}]}
+"""
+
+
+@contextmanager
+def _broken_off(pattern: str) -> Generator[None, None, None]:
+    """A statement that looks like this fails before it runs."""
+    repeatedly = retry.repeatedly
+
+    def broken(sql: str, *arguments: Any) -> Any:
+        if re.search(pattern, sql):
+            raise RuntimeError("broken off")
+        return repeatedly(sql, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retry, "repeatedly", broken)
+        yield
+
+
+@pytest.fixture(scope="module")
+def built(new_shared_project: Callable[[str], Project]) -> tuple[Project, Any, Any]:
+    """Built; broken off before the tables of the second run; run again."""
+    project = new_shared_project("expected")
+    project.write({f"models/{name}.sql": text for name, text in MODELS.items()})
+    project.write({"models/schema.yml": YAML, "seeds/seeded.csv": "id,v\n1,1\n2,-2\n"})
+    first = project.dbt("build", check=False)
+    # A row of the broken-off run is another one in the next run.
+    with _broken_off(r"(merge|insert) into \S*`(merged|appended)`"):
+        broken = project.dbt("run", "-s", "merged", "appended", check=False)
+    assert set(messages(broken)) == {"merged", "appended"}
+    project.write({"models/appended.sql": MODELS["appended"].replace("-4)", "4)")})
+    return project, first, project.dbt("run", check=False)
+
+
+def test_refused_before_anything_is_written(built: tuple[Project, Any, Any]) -> None:
+    project, first, second = built
+    found = messages(first)
+    assert set(found) == set(REFUSED)
+    assert set(messages(second)) == set(REFUSED)
+    for name, (_, text) in REFUSED.items():
+        assert text in found[name], found[name]
+        assert "Nothing was written" in found[name]
+    assert not [name for name in relations(project) if name.split("__")[0] in REFUSED]
+    assert '{"id":"***","v":1}' in found["over"]
+    assert '"id":1' not in found["over"]
+    assert '{"id":1,"v":1}' in found["percent"]
+
+
+def test_limits_that_hold(built: tuple[Project, Any, Any]) -> None:
+    project, first, _ = built
+    assert tables(project, ["within"])["within"] == [(1, 1), (2, 2), (3, -3)]
+    assert "a 2, b 1" in first.result("within").adapter_response["_message"]
+    assert "within__quarantine" not in relations(project)
+
+
+def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any, Any]) -> None:
+    project, _, second = built
+    names = ["merged", "appended", "widened", "nothing_good", "seeded"]
+    assert tables(project, names) == {
+        "merged": [(1, 1), (2, 2), (3, 3)],
+        "appended": [(1, 1), (2, 2), (3, 3), (4, 4)],
+        "widened": [(1, 1, None), (2, 2, None)],
+        "nothing_good": [(1, 1), (2, 2)],
+        "seeded": [(1, 1)],
+    }
+    expected = {
+        "merged": [(2, None), (4, -4)],
+        "appended": [(2, None), (3, -3)],
+        "widened": [(3, -3, None), (5, -5, "w")],
+        "nothing_good": [(3, -3), (9, -9)],
+        "seeded": [(2, -2)],
+    }
+    for name, rows in expected.items():
+        columns = "id, v, w" if name == "widened" else "id, v"
+        found = project.sql(f"select {columns} from {project.relation(name + '__quarantine')}")
+        assert sorted(map(tuple, found)) == rows, name
+    assert version(project, "nothing_good") == 0
+    assert "quarantined 1" in second.result("nothing_good").adapter_response["_message"]
+
+
+def test_a_constraint_holds_where_writers_bypass_dbt(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    for row in ("7, -7", "7, null"):
+        with pytest.raises(Exception, match=r"expect_pos"):
+            project.sql(f"insert into {{schema}}.enforced values ({row})")
+    project.write({"models/enforced.sql": model(FIRST, incremental_strategy="append")})
+    project.dbt("run", "-s", "enforced")
+    properties = metadata(project, "enforced")["configuration"]
+    assert not [key for key in properties if key.startswith("delta.constraints.")]
+
+
+def test_no_expectation_costs_nothing(built: tuple[Project, Any, Any]) -> None:
+    _, first, _ = built
+    sent = [sql for sql in first.statements if "`plain" in sql]
+    assert sent
+    assert not [sql for sql in sent if "__dbt_tmp" in sql or "__quarantine" in sql], sent
+
+
+def test_history_and_release(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    asked = {"model": "nothing_good", "output": "json"}
+    lines = json.loads(operations(project, ("expectations", asked)).printed)
+    assert [(line["broken"], line["rows"], line["kept"]) for line in lines] == [
+        (1, 1, 0),
+        (1, 3, 2),
+    ]
+    lines = json.loads(operations(project, ("expectations", {**asked, "model": "merged"})).printed)
+    newest = {line["expectation"]: line for line in lines[:2]}
+    assert newest["positive"]["quarantined"] == 2
+    assert newest["small"]["broken"] == 1
+    looser = MODELS["merged"].replace("v > 0", "v is not null")
+    project.write(
+        {
+            "models/merged.sql": looser,
+            "models/appended.sql": MODELS["appended"].replace("v > 0", "v is not null"),
+        }
+    )
+    release = ("release_quarantine", {"model": "merged"})
+    dry = operations(project, (release[0], {**release[1], "dry_run": True}))
+    assert "1 rows would pass, 1 stay" in dry.printed
+    before = version(project, "merged")
+    for name in ("merged", "appended"):
+        with _broken_off(r"delete from \S*__quarantine"):
+            failed = operations(project, (release[0], {"model": name}), check=False)
+        assert not failed.success
+        again = operations(project, (release[0], {"model": name}))
+        assert "an earlier release was finished" in again.printed
+    assert version(project, "merged") == before + 1
+    assert tables(project, ["merged", "appended"]) == {
+        "merged": [(1, 1), (2, 2), (3, 3), (4, -4)],
+        "appended": [(1, 1), (2, 2), (3, -3), (3, 3), (4, 4)],
+    }
+    for name in ("merged", "appended"):
+        rows = project.sql(f"select id, v from {project.relation(name + '__quarantine')}")
+        assert [tuple(row) for row in rows] == [(2, None)]
