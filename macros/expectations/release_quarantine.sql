@@ -90,7 +90,7 @@
 {% macro _passes(expectations, where, newest) -%}
     {%- set conditions = ['(' ~ where ~ ')', '_quarantined_at <= timestamp_micros(' ~ (newest or 0) ~ ')'] -%}
     {%- for one in expectations if one.action != 'warn' -%}
-        {%- do conditions.append('((' ~ one.expression ~ '\n) is true)') -%}
+        {%- do conditions.append(dbt_delta._holds(one)) -%}
     {%- endfor -%}
     {{- return('(' ~ conditions | join(' and ') ~ ') is true') -}}
 {%- endmacro %}

@@ -1,8 +1,13 @@
-{# The names of the expectations that a row breaks: the expression is false or NULL. #}
+{# Whether a row keeps an expectation: the expression is neither false nor NULL. #}
+{% macro _holds(expectation) -%}
+    {{- return('((' ~ expectation.expression ~ '\n) is true)') -}}
+{%- endmacro %}
+
+{# The names of the expectations that a row breaks. #}
 {% macro _broken(expectations) -%}
     {%- set texts = [] -%}
     {%- for one in expectations -%}
-        {%- do texts.append('if((' ~ one.expression ~ '\n) is true, null, ' ~ dbt_delta._literal(one.name) ~ ')') -%}
+        {%- do texts.append('if(' ~ dbt_delta._holds(one) ~ ', null, ' ~ dbt_delta._literal(one.name) ~ ')') -%}
     {%- endfor -%}
     {{- return('array_compact(array(' ~ texts | join(', ') ~ '))') -}}
 {%- endmacro %}
@@ -188,7 +193,7 @@ where {{ dbt_delta._breaks(expectations, ['quarantine']) }}
 {% macro _good_view_sql(sql, expectations) -%}
     {%- set conditions = [] -%}
     {%- for one in expectations if one.action in ('drop', 'quarantine') -%}
-        {%- do conditions.append('((' ~ one.expression ~ '\n) is true)') -%}
+        {%- do conditions.append(dbt_delta._holds(one)) -%}
     {%- endfor -%}
     {{- return(
         'select *\nfrom (\n' ~ sql ~ ') as judged\nwhere ' ~ conditions | join('\n    and ') ~ '\n' if conditions else sql

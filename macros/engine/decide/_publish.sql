@@ -36,7 +36,8 @@
 {#
     What is left to do before what is built may be published, {id: why}: what was left `before` and did not succeed
     since; what failed; what was not run after something before it was built; published tables that no run has built
-    yet, or that others wrote (`moved`, {id: version}), of which others wrote `overwritten` after this run. `results` are [{id, status}] of this run.
+    yet, or that others wrote (`moved`, {id: version}), of which others wrote `overwritten` after this run. `results`
+    are [{id, status}] of this run.
 #}
 {% macro _pending(published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false) -%}
     {%- set concerned, pending, done = {}, {}, {} -%}

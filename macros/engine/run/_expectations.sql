@@ -46,7 +46,7 @@
             'cast(null as ' ~ dbt_delta._stored_type(column.type) ~ ') as ' ~ dbt_delta._quoted(column.name)
         ) -%}
     {%- endfor -%}
-    {%- for one in expectations -%}{%- do all.append('((' ~ one.expression ~ '\n) is true)') -%}{%- endfor -%}
+    {%- for one in expectations -%}{%- do all.append(dbt_delta._holds(one)) -%}{%- endfor -%}
     {%- set start = 'select 1 from (select ' ~ nulls | join(', ') ~ ') as judged where ' -%}
     {%- if not dbt_delta._problem_of(start ~ all | join(' and ')) -%}{{- return(none) -}}{%- endif -%}
     {%- for one in expectations -%}

@@ -2,10 +2,14 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pytest
+
+from dbt_delta.session import retry
 from tests.functional.harness import Project
 
 
@@ -260,3 +264,18 @@ def _row(row: Sequence[object]) -> Row:
 
 def ordered(rows: list) -> list:
     return sorted(rows, key=str)
+
+
+@contextmanager
+def broken_off(is_broken: Callable[[str], Any]) -> Generator[None, None, None]:
+    """Statements for which this is true fail before they run."""
+    repeatedly = retry.repeatedly
+
+    def broken(sql: str, *arguments: Any) -> Any:
+        if is_broken(sql):
+            raise RuntimeError("broken off")
+        return repeatedly(sql, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retry, "repeatedly", broken)
+        yield

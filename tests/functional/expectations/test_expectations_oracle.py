@@ -9,11 +9,9 @@ import json
 import random
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from dbt_delta.session import retry
 from tests.functional.drawing import SEED, examples
 from tests.functional.expectations import judging
 from tests.functional.harness import Invocation, Project
@@ -65,16 +63,12 @@ def test_random_batches(project: Project) -> None:
 def _break_off(project: Project, step: int, day: int, names: set[str]) -> None:
     """A run whose quarantines are written, and none of its tables."""
     writes = re.compile(r"(?:into|table|view) \S*`(\w+)`[\s(]")
-    repeatedly = retry.repeatedly
 
-    def broken(sql: str, *arguments: Any) -> Any:
+    def writes_table(sql: str) -> bool:
         found = writes.search(sql.partition("\n")[0] + " ")
-        if found and found[1] in names:
-            raise RuntimeError("broken off")
-        return repeatedly(sql, *arguments)
+        return found is not None and found[1] in names
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retry, "repeatedly", broken)
+    with judging.broken_off(writes_table):
         ran = _run(project, step, day, check=False)
     failed = {result.node.name for result in ran.results if result.status != "success"}
     # The others have nothing to write, or no row that could be.

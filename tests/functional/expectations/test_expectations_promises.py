@@ -5,13 +5,13 @@ All models are one project; a test looks at its own.
 
 import json
 import re
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
-from dbt_delta.session import retry
+from tests.functional.expectations.judging import broken_off
 from tests.functional.harness import Project
 from tests.functional.incremental.models import messages, model, relations, tables, values
 from tests.functional.operations import operations
@@ -72,19 +72,9 @@ seeds:
 """
 
 
-@contextmanager
-def _broken_off(pattern: str) -> Generator[None, None, None]:
+def _broken_off(pattern: str) -> AbstractContextManager[None]:
     """A statement that looks like this fails before it runs."""
-    repeatedly = retry.repeatedly
-
-    def broken(sql: str, *arguments: Any) -> Any:
-        if re.search(pattern, sql):
-            raise RuntimeError("broken off")
-        return repeatedly(sql, *arguments)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retry, "repeatedly", broken)
-        yield
+    return broken_off(re.compile(pattern).search)
 
 
 @pytest.fixture(scope="module")
