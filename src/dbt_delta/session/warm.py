@@ -135,9 +135,7 @@ def attach(metastore: Path, wanted: str) -> Warm | None:
     return None
 
 
-def hand_over(
-    metastore: Path, jvm: "subprocess.Popen[bytes]", about: Mapping[str, Any]
-) -> None:
+def hand_over(metastore: Path, jvm: "subprocess.Popen[bytes]", about: Mapping[str, Any]) -> None:
     """Leaves this process's Spark to a keeper.
 
     Args:
@@ -158,8 +156,12 @@ def hand_over(
     with log(metastore).open("ab") as output:
         keeper = subprocess.Popen(
             [sys.executable, "-m", "dbt_delta.session.keeper", str(path), *map(str, held)],
-            stdin=subprocess.PIPE, stdout=output, stderr=output, pass_fds=held, start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            pass_fds=held,
+            start_new_session=True,
+        )
     write_private(path, {**found, "keeper": keeper.pid})
     assert keeper.stdin is not None
     keeper.stdin.write(json.dumps({**about, **found}).encode())
@@ -232,4 +234,3 @@ def admit(place: socket.socket, key: str) -> Connection:
     deliver_challenge(connection, key.encode())
     answer_challenge(connection, key.encode())
     return connection
-
