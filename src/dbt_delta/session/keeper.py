@@ -23,6 +23,8 @@ from dbt_delta.session import warm
 
 # Of the heap that may be in use between two commands.
 MOST_OF_HEAP = 0.5
+# The Python process by which Spark looks for data sources written in Python, once.
+LOOKUP = "pyspark.sql.worker.lookup_data_sources"
 # For a child process that ends by itself.
 CHILD_SECONDS = 3
 # For the JVM to stop Spark.
@@ -123,13 +125,17 @@ class Keeper:
 
     def _has_no_children(self) -> bool:
         """Whether the JVM's child processes are gone; some live for a moment."""
-        process = self._jvm.java.lang.ProcessHandle.current()
         until = time.monotonic() + CHILD_SECONDS
-        while process.children().count():
+        while any(LOOKUP not in text for text in self._children()):
             if time.monotonic() > until:
                 return False
             time.sleep(0.1)
         return True
+
+    def _children(self) -> list[str]:
+        """The command lines of the JVM's child processes."""
+        found = self._jvm.java.lang.ProcessHandle.current().children().toList()
+        return [child.info().commandLine().orElse("") for child in found]
 
     def _is_wanted(self) -> bool:
         """Whether the JVM runs and its home is still there."""
