@@ -45,6 +45,9 @@ def configure(environment_dir: Path) -> None:
     os.environ.setdefault("DBT_TARGET_PATH", str(home / "target"))
     for name, value in size.settings(size.cores(), size.memory()).items():
         os.environ.setdefault(name, value)
+    # Somebody who works at a terminal runs the next command soon; see session/warm.py.
+    if sys.stdout.isatty() and "CI" not in os.environ:
+        os.environ.setdefault("DBT_DELTA_WARM", "15m")
 
 
 if Path(sys.argv[0]).name == "dbt":

@@ -72,7 +72,20 @@ def stop() -> str:
         stopped = ["stopped"] if was_running else ["was not running"]
         if metastore.stop_local():
             stopped.append("PostgreSQL stopped")
+        if _end_warm():
+            stopped.append("the Spark that waited for the next command stopped")
         return ", ".join(stopped)
+
+
+def _end_warm() -> bool:
+    """Whether an idle Spark was kept, and is ended; one that a command uses is not."""
+    kept = [path.with_suffix("") for path in home().glob("*.warm")]
+    for embedded in kept:
+        try:
+            lock.take(embedded).close()
+        except lock.MetastoreInUse:
+            return False
+    return bool(kept)
 
 
 def status() -> tuple[bool, str]:

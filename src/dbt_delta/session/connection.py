@@ -206,6 +206,7 @@ class SessionConnection(SparkConnectionWrapper):
         """Work in Spark for this connection: jobs get its label, errors become dbt's."""
         self._refuse_if_cancelled()
         self.work += 1
+        spark.in_flight.add(here := object())
         try:
             with errors.as_database_error():
                 self._label_jobs()
@@ -216,6 +217,8 @@ class SessionConnection(SparkConnectionWrapper):
         except DbtDatabaseError as error:
             self._refuse_if_cancelled(error)
             raise
+        finally:
+            spark.in_flight.discard(here)
 
     def _refuse_if_cancelled(self, cause: Exception | None = None) -> None:
         if self._cancelled.is_set():

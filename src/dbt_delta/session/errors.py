@@ -91,13 +91,13 @@ def of_server(text: str) -> str:
 
 def is_driver_gone(error: BaseException) -> bool:
     """Whether the JVM did not answer at all, not even with an exception."""
-    from dbt_delta.session.spark import driver_exit_code
+    from dbt_delta.session import spark
 
     if hasattr(error, "java_exception") or hasattr(error, "_origin"):
         return False
     if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
         return True
-    return type(error).__module__.startswith("py4j") and driver_exit_code() is not None
+    return type(error).__module__.startswith("py4j") and spark.is_driver_gone()
 
 
 def first_line(error: BaseException) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from dbt_delta.session import warm
+
 JVM_EXIT_SECONDS = 20
 REMEDY = "Wait until it ends, or use another DBT_DELTA_HOME for this run"
 _held: dict[Path, IO[str]] = {}
@@ -27,33 +29,46 @@ def metastore_dir(settings: Mapping[str, str]) -> Path | None:
     return Path(match[1]).resolve() if match else None
 
 
-def acquire(metastore: Path) -> None:
+def acquire(metastore: Path, identity: str = "") -> warm.Warm | None:
     """Locks the metastore for this process, until it ends.
+
+    Returns:
+        A place at the Spark that an earlier command has left, if it has this identity; any other
+        is ended.
 
     Raises:
         MetastoreInUse: another process has it.
     """
     path = _path(metastore)
-    if path not in _held:
-        command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-        _held[path] = take(metastore)
-        note(_held[path], pid=os.getpid(), command=command[:200])
+    if path in _held:
+        return None
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    _held[path], place = _take(metastore, identity)
+    note(_held[path], pid=os.getpid(), command=command[:200])
+    return place
 
 
 def take(metastore: Path) -> IO[str]:
     """Locks the metastore for as long as the file is open, in this process or one that inherits it.
 
-    The lock is the system's (flock), so a killed process leaves none behind. Its JVM may still have
-    the database open for a moment; this call waits for it.
-
     Raises:
         MetastoreInUse: another process has it.
+    """
+    return _take(metastore, "")[0]
+
+
+def _take(metastore: Path, identity: str) -> tuple[IO[str], warm.Warm | None]:
+    """The lock, and a place at a Spark that is kept.
+
+    The lock is the system's (flock), so a killed process leaves none behind. Its JVM may still have
+    the database open for a moment; this call waits for it.
     """
     path = _path(metastore)
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        place = warm.attach(metastore, identity)
     except BlockingIOError:
         owner = _read(file)
         file.close()
@@ -61,8 +76,12 @@ def take(metastore: Path) -> IO[str]:
             f"The embedded metastore {metastore} is in use by process {owner.get('pid', '?')} "
             f"({owner.get('command', 'unknown')}). {owner.get('remedy', REMEDY)}."
         ) from None
-    _wait_for_jvm(_read(file).get("jvm"))
-    return file
+    except warm.Unreachable as error:
+        file.close()
+        raise MetastoreInUse(f"The embedded metastore {metastore} is in use: {error}.") from None
+    if place is None:
+        _wait_for_jvm(_read(file).get("jvm"))
+    return file, place
 
 
 def note(file: IO[str], **about: object) -> None:

@@ -1,5 +1,6 @@
 """The one Spark driver of this process, and sessions on it."""
 
+import atexit
 import logging
 import os
 import re
@@ -11,9 +12,9 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dbt_delta.session import lock, properties
+from dbt_delta.session import keeper, lock, properties, warm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +37,8 @@ _root: "SparkSession | None" = None
 _root_settings: dict[str, str] = {}
 # The settings that a profile gave; empty for a driver that other code started here.
 _started_with: set[str] = set()
+# One entry for each statement that runs.
+in_flight: set[object] = set()
 
 
 def new_session(settings: dict[str, str]) -> "SparkSession":
@@ -106,15 +109,22 @@ def _plain(value: str | None) -> str | None:
 
 
 def driver_exit_code() -> int | None:
-    """The exit code of the driver's JVM; None while it runs, or if this process has none."""
+    """The exit code of the driver's JVM; None while it runs, or if it is not known."""
+    process = _jvm()
+    return process.returncode if process is not None and is_driver_gone() else None
+
+
+def is_driver_gone(within: float = 2) -> bool:
+    """Whether the driver's JVM has ended, or ends within seconds; False if there is none."""
     process = _jvm()
     if process is None:
-        return None
+        return False
     try:
         # A broken connection shows a moment before the process ends.
-        return process.wait(timeout=2)
+        process.wait(timeout=within)
     except subprocess.TimeoutExpired:
-        return None
+        return False
+    return True
 
 
 def _start(settings: dict[str, str]) -> "SparkSession":
@@ -122,26 +132,28 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     if _root is not None:
         return _root
     metastore = lock.metastore_dir(settings)
-    if metastore is not None:
-        lock.acquire(metastore)
-    else:
+    place, wait, identity = None, 0, ""
+    if metastore is None:
         check_shared_metastore(settings)
+    else:
+        wait = warm.seconds(settings)
+        identity = warm.identity(settings, _jar_folders(settings)) if wait else ""
+        place = lock.acquire(metastore, identity)
     # pyspark prints each failed statement with its JVM trace as JSON; dbt reports the error.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     builder = SparkSession.Builder().appName("dbt_delta").enableHiveSupport()
-    # pyspark puts every setting that it starts the JVM with on the command line.
-    shown = SparkConf(loadDefaults=False)
     for key, value in named_as_python(settings).items():
         builder = builder.config(key, value)
-        if not is_secret(key):
-            shown.set(key, value)
     found = SparkContext._active_spark_context
     with own_java(), _interrupts_kept():
-        SparkContext._ensure_initialized(conf=shown)
+        if place is not None:
+            _attach(place)
+        else:
+            _launch(settings, metastore if wait else None)
         root = builder.getOrCreate()
     if found is None:
         _root_settings.update(settings)
@@ -152,7 +164,88 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     process = _jvm()
     if metastore is not None and process is not None:
         lock.record_jvm(metastore, process.pid)
+        if wait:
+            about = {"identity": identity, "wait": wait, "added": keeper.added(_context())}
+            atexit.register(_leave, metastore, about)
     return root
+
+
+def _launch(settings: Mapping[str, str], kept_in: Path | None) -> None:
+    """Starts the JVM of this process, unless it has one.
+
+    Args:
+        kept_in: the metastore of a JVM that outlives this process, and must not have its console.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    # pyspark puts every setting that it starts the JVM with on the command line.
+    shown = SparkConf(loadDefaults=False)
+    for key, value in named_as_python(settings).items():
+        if not is_secret(key):
+            shown.set(key, value)
+    if kept_in is None or SparkContext._gateway is not None:
+        SparkContext._ensure_initialized(conf=shown)
+        return
+    with warm.log(kept_in).open("a+b") as log:
+        before = log.tell()
+        try:
+            gateway = launch_gateway(shown, {"stdout": log, "stderr": log})
+        except Exception:
+            log.seek(before)
+            sys.stderr.write(log.read().decode(errors="replace"))
+            raise
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _attach(place: warm.Warm) -> None:
+    """Makes the Spark that an earlier command has left this process's own."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    variables = {
+        "PYSPARK_GATEWAY_PORT": str(place.port),
+        "PYSPARK_GATEWAY_SECRET": place.secret,
+    }
+    os.environ.update(variables)
+    try:
+        gateway = launch_gateway()
+    finally:
+        for name in variables:
+            del os.environ[name]
+    gateway.proc = place
+    SparkContext._ensure_initialized(gateway=gateway)
+    context = gateway.jvm.org.apache.spark.SparkContext.getOrCreate()
+    context = gateway.jvm.org.apache.spark.api.java.JavaSparkContext.fromSparkContext(context)
+    SparkContext(gateway=gateway, jsc=context, conf=SparkConf(_jconf=context.getConf()))
+
+
+def _leave(metastore: Path, about: dict[str, Any]) -> None:
+    """Leaves Spark to the next command, unless a statement still runs: then it ends as always."""
+    process = _jvm()
+    if in_flight or process is None or is_driver_gone(within=0):
+        return
+    if isinstance(process, warm.Warm):
+        process.leave(about["wait"])
+        return
+    gate = _root.sparkContext._gateway.java_parameters
+    about = {**about, "port_of_java": gate.port, "secret": gate.auth_token}
+    warm.hand_over(metastore, process, about)
+
+
+def _context() -> Any:
+    """The JVM's SparkContext."""
+    return _root.sparkContext._jsc.sc()
+
+
+def _jar_folders(settings: Mapping[str, str]) -> list[Path]:
+    """Where Spark's JARs and those of the class path are."""
+    import importlib.util
+
+    spec = importlib.util.find_spec("pyspark")
+    own = [Path(spec.origin).parent / "jars"] if spec and spec.origin else []
+    places = settings.get(_CLASS_PATH, "").split(os.pathsep)
+    return own + [Path(place).parent for place in places if place.endswith("*")]
 
 
 def check_shared_metastore(settings: Mapping[str, str]) -> None:
@@ -221,7 +314,7 @@ def _interrupts_kept() -> Generator[None, None, None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _jvm() -> "subprocess.Popen[bytes] | None":
+def _jvm() -> "subprocess.Popen[bytes] | warm.Warm | None":
     if _root is None:
         return None
     return getattr(_root.sparkContext._gateway, "proc", None)

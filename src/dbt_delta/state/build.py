@@ -206,7 +206,9 @@ class Build:
         with self._guard:
             if self._facts is not None:
                 return self._facts
-            session = spark.new_session({**self._settings, **_QUICK})
+            session = spark.new_session(self._settings)
+            for key, value in _QUICK.items():
+                session.conf.set(key, value)
             credentials = self._config.credentials
             self._table = StateTable(session, credentials.schema, self._config.project_name)
             self._known = self._table.read()

@@ -211,7 +211,7 @@ def _no_rows(pair: Pair, monkeypatch: Any) -> tuple[str, set[str]]:
     text = pair.chance.choice(
         [
             f"optimize {{schema}}.{name}",
-            f"alter table {{schema}}.{name} set tblproperties ('owner' = 'x')",
+            f"alter table {{schema}}.{name} set tblproperties ('data_owner' = 'x')",
             f"comment on table {{schema}}.{name} is 'x'",
         ]
     )
