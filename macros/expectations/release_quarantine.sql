@@ -22,6 +22,8 @@
     {%- do dbt_delta._finish_release(relation, quarantine, what) if not dry_run -%}
     {%- set now = dbt_delta._release_state(quarantine, name) -%}
     {%- set passes = dbt_delta._passes(expectations, where, now, columns) -%}
+    {#- DELETE refuses chance, after the rows have been written. -#}
+    {%- do dbt_delta._check_expression(name, passes, passes, what ~ ' has the condition') -%}
     {%- set found = run_query(
         'select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name
     ).rows[0] -%}

@@ -127,6 +127,10 @@
     {%- set relation = dbt_delta._quarantine_of(this) -%}
     {%- set name = dbt_delta._named(relation) -%}
     {%- set existing = dbt_delta._existing_quarantine(relation, judged.expectations) -%}
+    {%- do dbt_delta._check_values(name, {
+        'from': '(' ~ dbt_delta._diverted_sql(judged) ~ ')', 'staging': judged.staging,
+        'columns': columns | selectattr('source') | list,
+    }) if judged.counts.quarantined -%}
     {%- if existing is not none and existing.type == 'view' -%}
         {%- do dbt_delta._drop(relation, 'view') -%}
         {%- do adapter.cache_dropped(existing.relation) -%}
