@@ -19,9 +19,11 @@
         {%- do dbt_delta._refuse(what ~ ' has where ' ~ where ~ ', a subquery. Use values, as in id in (1, 2).') -%}
     {%- endif -%}
     {%- do dbt_delta._check_expression(name, where, where, what ~ ' has where') -%}
-    {%- do dbt_delta._finish_release(relation, name, what) if not dry_run -%}
+    {%- do dbt_delta._finish_release(relation, quarantine, what) if not dry_run -%}
     {%- set now = dbt_delta._release_state(quarantine, name) -%}
-    {%- set passes = dbt_delta._passes(expectations, where, now.newest) -%}
+    {%- set passes = dbt_delta._passes(expectations, where, now, columns) -%}
+    {#- DELETE refuses chance, after the rows have been written. -#}
+    {%- do dbt_delta._check_expression(name, passes, passes, what ~ ' has the condition') -%}
     {%- set found = run_query(
         'select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name
     ).rows[0] -%}
@@ -38,11 +40,12 @@
         {%- do written.append(column) -%}
     {%- endfor -%}
     {%- set keys = dbt_delta._released_keys(node) -%}
-    {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, what) -%}
-    {%- call dbt_delta._tagging({'dbt_released': {'id': now.id, 'version': now.version, 'where': passes}}) -%}
+    {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, written, what) -%}
+    {%- set released = {'id': now.id, 'version': now.version, 'where': passes} -%}
+    {%- call dbt_delta._tagging({'dbt_released': released}) -%}
         {%- do run_query(dbt_delta.get_release_sql(relation, name, passes, written, keys)) -%}
     {%- endcall -%}
-    {%- do run_query('delete from ' ~ name ~ ' where ' ~ passes) -%}
+    {%- do dbt_delta._delete_released(name, released) -%}
     {%- do print(what ~ ': ' ~ rows ~ ' rows were written, ' ~ stay ~ ' stay.') -%}
 {%- endmacro %}
 
@@ -77,32 +80,80 @@
     {{- return(found[0]) -}}
 {%- endmacro %}
 
-{# The table's id and version, and the time of its newest row: rows that come meanwhile are not released. #}
+{# The table's id and version, the time of its newest row (rows that come meanwhile are not released), and the time. #}
 {% macro _release_state(relation, name) -%}
+    {%- set times = run_query(
+        'select unix_micros(max(_quarantined_at)) as newest, unix_micros(current_timestamp()) as time from ' ~ name
+    ).rows[0] -%}
     {{- return({
         'id': run_query('describe detail ' ~ name).rows[0]['id'],
         'version': dbt_delta._commits(relation, 1)[0].version,
-        'newest': run_query('select unix_micros(max(_quarantined_at)) as newest from ' ~ name).rows[0]['newest'],
+        'newest': times['newest'], 'time': times['time'],
     }) -}}
 {%- endmacro %}
 
-{# Whether a row breaks no expectation but those that only warn. #}
-{% macro _passes(expectations, where, newest) -%}
-    {%- set conditions = ['(' ~ where ~ ')', '_quarantined_at <= timestamp_micros(' ~ (newest or 0) ~ ')'] -%}
+{# Whether a row breaks no expectation but those that only warn: the same answer in each statement of a release. #}
+{% macro _passes(expectations, where, now, columns) -%}
+    {%- set conditions = ['(' ~ where ~ ')', '_quarantined_at <= timestamp_micros(' ~ (now.newest or 0) ~ ')'] -%}
     {%- for one in expectations if one.action != 'warn' -%}
         {%- do conditions.append(dbt_delta._holds(one)) -%}
     {%- endfor -%}
-    {{- return('(' ~ conditions | join(' and ') ~ ') is true') -}}
+    {{- return(dbt_delta._at_time('(' ~ conditions | join(' and ') ~ ') is true', now.time, columns)) -}}
 {%- endmacro %}
 
-{# A release that was killed after it wrote: its rows leave the quarantine now. #}
-{% macro _finish_release(relation, name, what) -%}
-    {%- set now = dbt_delta._release_state(dbt_delta._quarantine_of(relation), name) -%}
-    {%- for commit in dbt_delta._commits(relation)
-        if commit.released.get('id') == now.id and commit.released.get('version') == now.version -%}
-        {%- do run_query('delete from ' ~ name ~ ' where ' ~ commit.released.where) -%}
-        {%- do print(what ~ ': an earlier release was finished.') -%}
+{# SQL in which the clock stands still: functions of the time of a statement become values. #}
+{% macro _at_time(sql, micros, columns) -%}
+    {%- set time = 'timestamp_micros(' ~ micros ~ ')' -%}
+    {%- set values = {
+        'current_timestamp': time, 'now': time, 'current_date': 'date(' ~ time ~ ')', 'curdate': 'date(' ~ time ~ ')',
+        'localtimestamp': 'cast(' ~ time ~ ' as timestamp_ntz)', 'current_time': 'cast(' ~ time ~ ' as time)',
+        'unix_timestamp': 'unix_timestamp(' ~ time ~ ')',
+    } -%}
+    {%- set texts, at, tokens = [], namespace(end=0), dbt_delta._lexed(sql) -%}
+    {%- for token in tokens if token.text in values -%}
+        {%- set n = tokens.index(token) -%}
+        {%- set next = tokens[n + 1:n + 3] | map(attribute='text') | list -%}
+        {%- set is_called = next == ['(', ')'] -%}
+        {#- Without brackets it may be a column or a field. -#}
+        {%- if is_called or (
+            next[:1] != ['('] and tokens[n - 1].text != '.' and dbt_delta._column(columns, token.text) is none
+            and token.text not in ('now', 'curdate', 'unix_timestamp')
+        ) -%}
+            {%- do texts.append(sql[at.end:token.at] ~ values[token.text]) -%}
+            {%- set at.end = tokens[n + 2].end if is_called else token.end -%}
+        {%- endif -%}
     {%- endfor -%}
+    {{- return(texts | join ~ sql[at.end:]) -}}
+{%- endmacro %}
+
+{#
+    A release that was killed after it wrote: its rows leave the quarantine now, unless the table has been restored or
+    built anew since. A release that was not killed has a commit in the quarantine, too.
+#}
+{% macro _finish_release(relation, quarantine, what) -%}
+    {%- set name, commits = dbt_delta._named(quarantine), dbt_delta._commits(quarantine) -%}
+    {%- set id = dbt_delta._release_state(quarantine, name).id -%}
+    {%- set done = commits | map(attribute='released.version') | list -%}
+    {%- set at = namespace(last=none) -%}
+    {%- for commit in dbt_delta._commits(relation) -%}
+        {%- if at.last is not none and commit.version > at.last -%}
+            {#- It was undone. -#}
+        {%- elif commit.operation == 'RESTORE' -%}
+            {%- set at.last = (commit.parameters.get('version') or -1) | int -%}
+        {%- elif 'REPLACE' in commit.operation -%}
+            {%- set at.last = -1 -%}
+        {%- elif commit.released.get('id') == id and commit.released.version not in done
+            and commit.released.version >= commits[-1].version -%}
+            {%- do dbt_delta._delete_released(name, commit.released) -%}
+            {%- do print(what ~ ': an earlier release was finished.') -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _delete_released(name, released) -%}
+    {%- call dbt_delta._tagging({'dbt_released': released}) -%}
+        {%- do run_query('delete from ' ~ name ~ ' where ' ~ released.where) -%}
+    {%- endcall -%}
 {%- endmacro %}
 
 {# The keys by which rows are merged; empty if they are appended. #}
@@ -112,8 +163,11 @@
     {{- return(dbt_delta._names(node.config.get('unique_key')) if is_keyed else []) -}}
 {%- endmacro %}
 
-{# Refuses rows without a key, two rows of one key, and keys whose rows delete+insert would replace. #}
-{% macro _check_released_keys(node, keys, name, passes, relation, what) -%}
+{#
+    Refuses rows without a key, two rows of one key, keys whose rows delete+insert would replace, and rows that are
+    older than that of the table.
+#}
+{% macro _check_released_keys(node, keys, name, passes, relation, columns, what) -%}
     {%- if not keys -%}{{- return(none) -}}{%- endif -%}
     {%- set list, is_null, same = dbt_delta._quoted_list(keys), [], [] -%}
     {%- for key in keys -%}
@@ -128,15 +182,35 @@
         'select 1 from ' ~ dbt_delta._named(relation) ~ ' as old left semi join (select * from ' ~ name ~ ' where ' ~ passes
         ~ ') as new on ' ~ same | join(' and ') ~ ' limit 1'
     ).rows | length > 0 -%}
-    {%- if found['without'] | int or found['twice'] | int or there -%}
+    {%- set older = node.config.get('duplicate_keys') == 'latest' and run_query(
+        dbt_delta._older_sql(name, passes, relation, keys, columns, node.config.duplicate_keys_order_by)
+    ).rows | length > 0 -%}
+    {%- if found['without'] | int or found['twice'] | int or there or older -%}
         {%- do dbt_delta._refuse(
             what ~ ' has ' ~ (found['without'] | int ~ ' rows without ' if found['without'] | int
                 else found['twice'] | int ~ ' keys with more than one row of ' if found['twice'] | int
-                else 'keys that the table has, of ')
+                else 'keys that the table has, of ' if there
+                else 'rows that are older, by duplicate_keys_order_by, than those of the table, of ')
             ~ 'unique_key ' ~ keys | join(', ') ~ '. Nothing was changed. Narrow where, or correct the source and run the '
             ~ 'model again.'
         ) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# A row if the table has, for a key of a passing row, one that comes before it. #}
+{% macro _older_sql(quarantine, passes, relation, keys, columns, order) -%}
+{%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
+{%- set passing = 'select ' ~ list ~ ' from ' ~ quarantine ~ ' where ' ~ passes -%}
+{%- set both = 'select *, false as __dbt_is_new from (select ' ~ list ~ ' from ' ~ dbt_delta._named(relation)
+    ~ ') left semi join (' ~ passing ~ ') using (' ~ dbt_delta._quoted_list(keys) ~ ')\n    union all\n    '
+    ~ 'select *, true as __dbt_is_new from (' ~ passing ~ ')' -%}
+{%- set order = (order if order is string else order | join(', ')) ~ ', __dbt_is_new desc' -%}
+select 1
+from (
+    {{ dbt_delta.get_latest_sql(both, keys, order) }}
+)
+where not __dbt_is_new
+limit 1
 {%- endmacro %}
 
 {# The statement that writes the passing rows: a MERGE by keys, or an INSERT. #}

@@ -53,6 +53,11 @@ select
 from {{ from }} as judged
 {%- endmacro %}
 
+{# The judged rows that go to the quarantine. #}
+{% macro _diverted_sql(judged) -%}
+select * from {{ judged.from }} as judged where {{ dbt_delta._breaks(judged.expectations, ['quarantine']) }}
+{%- endmacro %}
+
 {#
     The quarantined rows of this run as the table stores them, with `__dbt_in_scope`: whether this run replaces such
     rows. A scope is {kind, where, keys, nulls}: `all`, `none`, `where` with a condition, or `keys` with a list of {old,
@@ -76,8 +81,7 @@ from (
         _expectations,
         {{ 'true' if scope.kind == 'all' or scope.nulls else has | join(' and ') if scope.kind == 'keys' else 'false' }}
             as __dbt_has_key
-    from {{ judged.from }} as judged
-    where {{ dbt_delta._breaks(judged.expectations, ['quarantine']) }}
+    from ({{ dbt_delta._diverted_sql(judged) }}) as judged
 )
 {%- endmacro %}
 

@@ -10,6 +10,7 @@
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
+    {%- do dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
     {%- set name = dbt_delta._named(staging) -%}
@@ -124,7 +125,12 @@
 {% macro _quarantine(judged, columns, scope) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
     {%- set relation = dbt_delta._quarantine_of(this) -%}
-    {%- set name, existing = dbt_delta._named(relation), dbt_delta._existing(relation) -%}
+    {%- set name = dbt_delta._named(relation) -%}
+    {%- set existing = dbt_delta._existing_quarantine(relation, judged.expectations) -%}
+    {%- do dbt_delta._check_values(name, {
+        'from': '(' ~ dbt_delta._diverted_sql(judged) ~ ')', 'staging': judged.staging,
+        'columns': columns | selectattr('source') | list,
+    }) if judged.counts.quarantined -%}
     {%- if existing is not none and existing.type == 'view' -%}
         {%- do dbt_delta._drop(relation, 'view') -%}
         {%- do adapter.cache_dropped(existing.relation) -%}
@@ -147,6 +153,23 @@
     {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
 {%- endmacro %}
 
+{#
+    The quarantine that there is, or none. Refuses another table or view with its name, and leaves it alone if the model
+    quarantines nothing.
+#}
+{% macro _existing_quarantine(relation, expectations) -%}
+    {%- set existing = dbt_delta._existing(relation) -%}
+    {%- if existing is none -%}{{- return(none) -}}{%- endif -%}
+    {%- for name in dbt_delta._quarantine_names() if dbt_delta._column(existing.columns, name) is none -%}
+        {%- if not dbt_delta._diverting(expectations, ['quarantine']) -%}{{- return(none) -}}{%- endif -%}
+        {%- do dbt_delta._refuse(
+            dbt_delta._named(relation) ~ ' is no quarantine: it has no column ' ~ name
+            ~ '. Nothing was written. Rename or drop it, or rename the model.'
+        ) -%}
+    {%- endfor -%}
+    {{- return(existing) -}}
+{%- endmacro %}
+
 {# Whether a build of all rows has other columns than the quarantine. #}
 {% macro _starts_anew(existing, columns, scope) -%}
     {%- if scope.kind != 'all' -%}{{- return(false) -}}{%- endif -%}
@@ -161,14 +184,6 @@
 {# Adds the table's new columns to the quarantine and widens its types. It keeps columns that the table lost. #}
 {% macro _align_quarantine(existing, columns) -%}
     {%- set changes = [] -%}
-    {%- for name in dbt_delta._quarantine_names() -%}
-        {%- if dbt_delta._column(existing.columns, name) is none -%}
-            {%- do dbt_delta._refuse(
-                dbt_delta._named(existing.relation) ~ ' is no quarantine: it has no column ' ~ name
-                ~ '. Nothing was written. Rename or drop it, or rename the model.'
-            ) -%}
-        {%- endif -%}
-    {%- endfor -%}
     {%- for change in dbt_delta._column_changes(columns, existing.columns) if change.kind != 'drop' -%}
         {%- if change.kind == 'retype' and not dbt_delta._fits(change.type, change.was)
             and not dbt_delta._widens(change.was, change.type) -%}
@@ -195,14 +210,18 @@
 
 {#
     A run without keys that was killed between quarantine and table is run again with the rows of its batch: what it
-    left in the quarantine is replaced. Its commit says how many rows the table should have got, and from which version.
+    left in the quarantine is replaced. Its commit says how many rows the table should have got. A table whose history
+    does not go back to that commit does not say whether it got them: it was built anew, or its log has expired.
 #}
 {% macro _scope_with_broken_off(existing, scope) -%}
     {%- if scope.kind != 'none' -%}{{- return(scope) -}}{%- endif -%}
     {%- set last = dbt_delta._commits(existing.relation, 1)[0] -%}
     {%- if not last.expectations.get('kept') or last.run == invocation_id -%}{{- return(scope) -}}{%- endif -%}
     {%- for limit in (1, none) -%}
-        {%- if last.run in dbt_delta._commits(this, limit) | map(attribute='run') -%}{{- return(scope) -}}{%- endif -%}
+        {%- set commits = dbt_delta._commits(this, limit) -%}
+        {%- if last.run in commits | map(attribute='run') or (limit is none and commits[-1].time > last.time) -%}
+            {{- return(scope) -}}
+        {%- endif -%}
     {%- endfor -%}
     {{- return(dict(
         scope, kind='where', where='false', old_where='_invocation_id = ' ~ dbt_delta._literal(last.run)
@@ -289,14 +308,16 @@
         {%- do dbt_delta._check_limits(from, columns, expectations, judged.counts) -%}
     {%- endif -%}
     {%- if dbt_delta._diverting(expectations, ['quarantine']) -%}
-        {%- do dbt_delta._build_quarantine_view(dbt_delta._quarantine_view_sql(sql, columns, expectations)) -%}
+        {%- do dbt_delta._build_quarantine_view(
+            dbt_delta._quarantine_view_sql(sql, columns, expectations), expectations
+        ) -%}
     {%- endif -%}
     {{- return(judged) -}}
 {%- endmacro %}
 
-{% macro _build_quarantine_view(sql) -%}
+{% macro _build_quarantine_view(sql, expectations) -%}
     {%- set relation = dbt_delta._quarantine_of(this) -%}
-    {%- set existing = dbt_delta._existing(relation) -%}
+    {%- set existing = dbt_delta._existing_quarantine(relation, expectations) -%}
     {%- if existing is not none and existing.type != 'view' -%}
         {%- do dbt_delta._refuse(
             dbt_delta._named(relation) ~ ' is a table with the rows of earlier builds, and the model is a view now. '

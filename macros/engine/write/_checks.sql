@@ -1,8 +1,13 @@
-{# Constraints of an existing table to drop: not in the configuration any more, or with another text there. #}
+{#
+    Constraints of an existing table to drop: not in the configuration any more, or with another text there. Those of
+    expectations are known by their name and text.
+#}
 {% macro _surplus_checks(existing, layout) -%}
     {%- set surplus = [] -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
-        {%- if (layout.follows_checks or name.startswith('expect_')) and name not in layout.checks or (
+        {%- set is_expectation = name.startswith('expect_')
+            and (existing.properties['delta.constraints.' ~ name] or 'coalesce').startswith('coalesce') -%}
+        {%- if (layout.follows_checks or is_expectation) and name not in layout.checks or (
             name in layout.checks
             and not dbt_delta._has_check(existing, name, layout.checks[name])
         ) -%}

@@ -5,6 +5,7 @@ All models are one project; a test looks at its own.
 
 import json
 import re
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -57,7 +58,32 @@ MODELS = {
     "enforced": model(FIRST, **expects("quarantine Pos: v > 0; enforce=table")),
     "nothing_good": model(FIRST, values("id, v", "9, -9"), **expects(POSITIVE, **KEYED)),
     "plain": model(FIRST, THEN, **KEYED),
+    "rebuilt": model(FIRST, THEN, **expects(POSITIVE, incremental_strategy="append")),
+    # As an int it would be 0, which is not negative.
+    "rounded": model(
+        FIRST, values("id, v", "5, -0.5D"), **expects("quarantine a: v >= 0", **KEYED)
+    ),
+    "killed": model(
+        FIRST, values("id, v", "6, -6"), **expects(POSITIVE, incremental_strategy="append")
+    ),
+    "newest": model(
+        values("id, v, at", "1, 1, 1"), values("id, v, at", "1, -1, 2", "1, 3, 3"),
+        **expects(
+            POSITIVE, duplicate_keys="latest", duplicate_keys_order_by=["at desc"], **KEYED
+        ),
+    ),
+    "dated": model(
+        values("id, at", "1, timestamp'2024-01-01'", "2, timestamp'2999-01-01'"),
+        **expects("quarantine past: at <= current_timestamp()", incremental_strategy="append"),
+    ),
 }  # fmt: skip
+# Relations of others with the name of a quarantine.
+TAKEN = {
+    "taken_table": model(FIRST, **expects(POSITIVE)).replace("incremental", "table"),
+    "taken_merge": model(FIRST, THEN, **expects(POSITIVE, **KEYED)),
+    "taken_view": model(FIRST, **expects(POSITIVE)).replace("incremental", "view"),
+    "taken_unused": model(FIRST, **expects("drop positive: v > 0")),
+}
 YAML = """
 models:
   - name: over
@@ -81,12 +107,18 @@ def _broken_off(pattern: str) -> AbstractContextManager[None]:
 def built(new_shared_project: Callable[[str], Project]) -> tuple[Project, Any, Any]:
     """Built; broken off before the tables of the second run; run again."""
     project = new_shared_project("expected")
-    project.write({f"models/{name}.sql": text for name, text in MODELS.items()})
+    project.write({f"models/{name}.sql": text for name, text in {**MODELS, **TAKEN}.items()})
+    project.sql("create schema {schema}")
+    for name in TAKEN:
+        kind = "view" if name == "taken_view" else "table"
+        project.sql(f"create {kind} {{schema}}.{name}__quarantine as select 'mine' as note")
     project.write({"models/schema.yml": YAML, "seeds/seeded.csv": "id,v\n1,1\n2,-2\n"})
     first = project.dbt("build", check=False)
+    project.sql("alter table {schema}.plain add constraint expect_mine check (id > 0)")
+    project.sql("drop table {schema}.rebuilt")
     # A row of the broken-off run is another one in the next run.
     with _broken_off(r"(merge|insert) into \S*`(merged|appended)`"):
-        broken = project.dbt("run", "-s", "merged", "appended", check=False)
+        broken = project.dbt("run", "-s", "merged", "appended", "rebuilt", check=False)
     assert set(messages(broken)) == {"merged", "appended"}
     project.write({"models/appended.sql": MODELS["appended"].replace("-4)", "4)")})
     return project, first, project.dbt("run", check=False)
@@ -95,8 +127,15 @@ def built(new_shared_project: Callable[[str], Project]) -> tuple[Project, Any, A
 def test_refused_before_anything_is_written(built: tuple[Project, Any, Any]) -> None:
     project, first, second = built
     found = messages(first)
-    assert set(found) == set(REFUSED)
-    assert set(messages(second)) == set(REFUSED)
+    taken = {name for name in TAKEN if name != "taken_unused"}
+    assert set(found) == {*REFUSED, *taken}
+    assert set(messages(second)) == {*REFUSED, *taken, "rounded"}
+    assert "The value of 1 rows of the batch would change" in messages(second)["rounded"]
+    for name in taken:
+        assert "__quarantine` is no quarantine: it has no column _expectations" in found[name]
+    for name in TAKEN:
+        assert project.rows(f"{name}__quarantine") == [{"note": "mine"}], name
+    assert taken.isdisjoint(relations(project))
     for name, (_, text) in REFUSED.items():
         assert text in found[name], found[name]
         assert "Nothing was written" in found[name]
@@ -115,10 +154,12 @@ def test_limits_that_hold(built: tuple[Project, Any, Any]) -> None:
 
 def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any, Any]) -> None:
     project, _, second = built
-    names = ["merged", "appended", "widened", "nothing_good", "seeded"]
+    names = ["merged", "appended", "rebuilt", "rounded", "widened", "nothing_good", "seeded"]
     assert tables(project, names) == {
         "merged": [(1, 1), (2, 2), (3, 3)],
         "appended": [(1, 1), (2, 2), (3, 3), (4, 4)],
+        "rebuilt": [(1, 1), (2, 2), (3, 3)],
+        "rounded": [(1, 1), (2, 2)],
         "widened": [(1, 1, None), (2, 2, None)],
         "nothing_good": [(1, 1), (2, 2)],
         "seeded": [(1, 1)],
@@ -126,6 +167,9 @@ def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any
     expected = {
         "merged": [(2, None), (4, -4)],
         "appended": [(2, None), (3, -3)],
+        # What the table's history does not tell of stays.
+        "rebuilt": [(2, None), (3, -3), (4, -4)],
+        "rounded": [(3, -3)],
         "widened": [(3, -3, None), (5, -5, "w")],
         "nothing_good": [(3, -3), (9, -9)],
         "seeded": [(2, -2)],
@@ -147,6 +191,7 @@ def test_a_constraint_holds_where_writers_bypass_dbt(built: tuple[Project, Any, 
     project.dbt("run", "-s", "enforced")
     properties = metadata(project, "enforced")["configuration"]
     assert not [key for key in properties if key.startswith("delta.constraints.")]
+    assert metadata(project, "plain")["configuration"]["delta.constraints.expect_mine"] == "id > 0"
 
 
 def test_no_expectation_costs_nothing(built: tuple[Project, Any, Any]) -> None:
@@ -168,13 +213,7 @@ def test_history_and_release(built: tuple[Project, Any, Any]) -> None:
     newest = {line["expectation"]: line for line in lines[:2]}
     assert newest["positive"]["quarantined"] == 2
     assert newest["small"]["broken"] == 1
-    looser = MODELS["merged"].replace("v > 0", "v is not null")
-    project.write(
-        {
-            "models/merged.sql": looser,
-            "models/appended.sql": MODELS["appended"].replace("v > 0", "v is not null"),
-        }
-    )
+    _loosen(project, "merged", "appended")
     release = ("release_quarantine", {"model": "merged"})
     dry = operations(project, (release[0], {**release[1], "dry_run": True}))
     assert "1 rows would pass, 1 stay" in dry.printed
@@ -193,3 +232,72 @@ def test_history_and_release(built: tuple[Project, Any, Any]) -> None:
     for name in ("merged", "appended"):
         rows = project.sql(f"select id, v from {project.relation(name + '__quarantine')}")
         assert [tuple(row) for row in rows] == [(2, None)]
+
+
+def _loosen(project: Project, *names: str) -> None:
+    texts = {name: MODELS[name].replace("v > 0", "v is not null") for name in names}
+    project.write({f"models/{name}.sql": text for name, text in texts.items()})
+
+
+def _quarantined(project: Project, name: str, columns: str = "id, v") -> list[tuple[Any, ...]]:
+    rows = project.sql(f"select {columns} from {project.relation(name + '__quarantine')}")
+    return sorted(map(tuple, rows))
+
+
+def test_a_killed_release_is_finished_after_a_run(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    _loosen(project, "killed")
+    release = ("release_quarantine", {"model": "killed"})
+    with _broken_off(r"delete from \S*__quarantine"):
+        assert not operations(project, release, check=False).success
+    text = (project.path / "models/killed.sql").read_text()
+    project.write({"models/killed.sql": text.replace("(6, -6)", "(7, null)")})
+    project.dbt("run", "-s", "killed")
+    operations(project, release)
+    assert tables(project, ["killed"])["killed"] == [(1, 1), (2, 2), (3, -3), (6, -6)]
+    assert _quarantined(project, "killed") == [(7, None)]
+    # One that was undone has written nothing.
+    with _broken_off(r"delete from \S*__quarantine"):
+        project.write({"models/killed.sql": text.replace("v is not null", "id > 0")})
+        assert not operations(project, release, check=False).success
+    project.sql(f"restore {{schema}}.killed to version as of {version(project, 'killed') - 1}")
+    again = operations(project, release)
+    assert "finished" not in again.printed
+    rows = [(1, 1), (2, 2), (3, -3), (6, -6), (7, None)]
+    assert tables(project, ["killed"])["killed"] == rows
+
+
+def test_an_older_row_is_not_released(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    text = MODELS["newest"].replace("v > 0", "v > -9 + rand()")
+    project.write({"models/newest.sql": text})
+    failed = operations(project, ("release_quarantine", {"model": "newest"}), check=False)
+    assert "Spark refuses it: " in failed.output
+    _loosen(project, "newest")
+    failed = operations(project, ("release_quarantine", {"model": "newest"}), check=False)
+    assert "rows that are older, by duplicate_keys_order_by, than those of the" in failed.output
+    assert tables(project, ["newest"])["newest"] == [(1, 3, 3)]
+    assert _quarantined(project, "newest") == [(1, -1)]
+    project.sql("update {schema}.newest__quarantine set at = 4")
+    operations(project, ("release_quarantine", {"model": "newest"}))
+    assert tables(project, ["newest"])["newest"] == [(1, -1, 4)]
+
+
+def test_a_release_is_of_one_moment(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    bad = "timestamp'2024-01-01', array('past'), 'x', timestamp'2024-01-01'"
+    project.sql(f"insert into {{schema}}.dated__quarantine values (3, {bad})")
+
+    def late(sql: str) -> bool:
+        """A row that is good as soon as the others have been written."""
+        if "as passing from" in sql:
+            soon = "current_timestamp() + interval 3 seconds"
+            project.sql(f"update {{schema}}.dated__quarantine set at = {soon} where id = 2")
+        elif "delete from" in sql:
+            time.sleep(3)
+        return False
+
+    with broken_off(late):
+        operations(project, ("release_quarantine", {"model": "dated"}))
+    assert [row["id"] for row in project.rows("dated")] == [1, 1, 3]
+    assert _quarantined(project, "dated", "id") == [(2,)]

@@ -143,3 +143,21 @@ def test_a_constraint_is_broken_by_null() -> None:
     one = {"name": "Pos", "expression": "v > 0", "is_enforced": True}
     other = {"name": "b", "expression": "v < 9", "is_enforced": False}
     assert package._enforced_checks([one, other]) == {"expect_pos": "coalesce(v > 0, false)"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("at <= now() and 1 = 1", "at <= {} and 1 = 1"),
+        ("at <= Current_Timestamp", "at <= {}"),
+        ("day < date_sub(current_date( ), 1)", "day < date_sub(date({}), 1)"),
+        ("at < localtimestamp", "at < cast({} as timestamp_ntz)"),
+        ("s.current_date > now or `now`() = 'now()' -- now()", None),
+        ("current_time is not null", None),
+        ("unix_timestamp(at) < 5", None),
+    ],
+)
+def test_a_release_stops_the_clock(sql: str, expected: str | None) -> None:
+    columns = [{"name": "CURRENT_TIME"}]
+    found = load()._at_time(sql, 7, columns)
+    assert found == (expected or sql).format("timestamp_micros(7)")
