@@ -85,7 +85,7 @@ FOUND_BY_KEY = {
         ),
         unique_key=["id", "t", "n", "d", "c", "b", "x", "f", "k"],
     ),
-    # Bytes that are no text: a client reads others, which must not bound the rows that are looked at.
+    # Bytes that are no text: a client reads others, which are no bounds of the rows to look at.
     "of_bytes": model(
         "select cast(x'ff41' as string) as id, 1 as v",
         "select cast(x'ff41' as string) as id, 2 as v",
