@@ -8,6 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 # The config of a model, and what it may be. dbt's own way is the default.
 CONFIG, NOW, INPUTS = "lookback_from", "now", "inputs"
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def end_of_data(
@@ -38,11 +39,11 @@ def end_of_data(
         own = adapter.Relation.create_from(adapter.config, model)
         inputs.append((own, model.config.event_time))
     newest = [_newest(adapter, *entry) for entry in inputs]
-    begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=None)
-    micros = max((found for found in newest if found is not None), default=None)
-    last = begin if micros is None else dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=micros)
-    # The end of a batch is not in it.
-    return min(max(last, begin) + dt.timedelta(microseconds=1), now.replace(tzinfo=None))
+    begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=dt.UTC)
+    micros = [found for found in newest if found is not None]
+    last = max([begin, *(EPOCH + dt.timedelta(microseconds=found) for found in micros)])
+    # The end of a batch is not in it. Of a moment without a zone dbt does not see that it is one.
+    return min(last + dt.timedelta(microseconds=1), now.replace(tzinfo=dt.UTC))
 
 
 def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]]:

@@ -185,6 +185,12 @@ def test_batches_are_counted_back_from_the_newest_event(built: Built) -> None:
     project.sql("delete from {schema}.events where id = 17")
     project.dbt("run", "-s", "counted")
     assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16]}
+    # The third day is still the last one at its last moment.
+    project.sql("update {schema}.events set id = 24 where id = 14")
+    last = "2024-01-03 23:59:59.999999+00:00"
+    project.sql(f"insert into {{schema}}.events values (17, timestamp'{last}')")
+    project.dbt("run", "-s", "counted")
+    assert _ids(project, "counted") == {"counted": [1, 2, 13, 15, 16, 17, 24]}
 
 
 def test_event_time_that_is_no_column_is_refused(built: Built) -> None:

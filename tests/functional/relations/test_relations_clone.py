@@ -153,18 +153,23 @@ def test_a_missing_source_is_named(cloned: Cloned) -> None:
 
 DOCS = """
 models:
-  - name: t
+  - &t
+    name: t
     description: all there is
     config: {persist_docs: {relation: true, columns: true}}
     columns: [{name: id, description: a number}]
+  - {<<: *t, name: i}
 """
 
 
 def test_a_clone_has_the_comments_of_its_model(cloned: Cloned) -> None:
+    """Also that of a source which has it: a shallow clone leaves it behind."""
+    cloned.project.sql(f"comment on table `{cloned.source}`.`i` is 'all there is'")
     cloned.project.write({"models/docs.yml": DOCS})
-    cloned.clone("-s", "t")
+    cloned.clone("-s", "t", "i")
     cloned.project.write({"models/docs.yml": None})
-    (detail,) = cloned.project.sql("describe detail {schema}.t")
-    assert detail.description == "all there is"
-    (column,) = cloned.project.sql("describe {schema}.t")
-    assert (column.col_name, column.comment) == ("id", "a number")
+    for name in ("t", "i"):
+        (detail,) = cloned.project.sql(f"describe detail {{schema}}.{name}")
+        assert detail.description == "all there is", name
+        (column,) = cloned.project.sql(f"describe {{schema}}.{name}")
+        assert (column.col_name, column.comment) == ("id", "a number")

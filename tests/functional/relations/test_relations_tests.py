@@ -46,6 +46,16 @@ OWN_WORD = """
     {% endtest %}
 """
 
+# As documented by dbt, too: of a column that is called strict, no row is good.
+OWN_TEST = """
+    {% macro default__test_not_null(model, column_name) %}
+        {%- if column_name != 'strict' -%}
+            {{- return(dbt.default__test_not_null(model, column_name)) -}}
+        {%- endif -%}
+        select * from {{ model }}
+    {% endmacro %}
+"""
+
 
 def reported(run: Invocation) -> dict[str, tuple[Any, ...]]:
     """All that dbt says of tests but their time; of an error its first line."""
@@ -204,6 +214,7 @@ def test_one_statement_and_where_it_needs_none(
         "create table {schema}.claimed shallow clone {schema}.nulls "
         "tblproperties ('delta.constraints.a' = 'a is not null')"
     )
+    project.sql("create table {schema}.own using delta as select 1 as a, 2 as strict")
     sources = [
         source(
             project, "t", {"dbt_delta.row_count_between": {"arguments": {"min": 1}}},
@@ -213,10 +224,13 @@ def test_one_statement_and_where_it_needs_none(
         source(project, "by_files", id=["not_null"], b=["not_null"]),
         source(project, "claimed", a=["not_null"], b=["not_null"]),
         source(project, "unknown", a=["not_null"], b=["not_null"]),
+        # A test that Spark cannot plan does not cost the others their statement.
+        source(project, "own", a=["not_null"], strict=["not_null"], gone=["not_null"]),
     ]  # fmt: skip
     project.write(
         {
             "models/sources.yml": yaml.safe_dump({"sources": sources}),
+            "macros/own.sql": OWN_TEST,
             "models/v.sql": "{{ config(materialized='view') }} select 1 as id",
             "models/v.yml": """
                 models:
@@ -229,23 +243,28 @@ def test_one_statement_and_where_it_needs_none(
     _, fused = compared(project)
     # Of a view nothing says whether its rows are still the same.
     claimed = "source_not_null_src_claimed_claimed_a"
-    assert own_statements(fused) == {"unique_v_id", "not_null_v_id", claimed}
+    own = {f"source_not_null_src_own_own_{name}" for name in ("a", "strict", "gone")}
+    alone = {"unique_v_id", "not_null_v_id", claimed, *own}
+    assert own_statements(fused) == alone - {"source_not_null_src_own_own_a"}
     assert [r.failures for r in fused.results if r.node.name == claimed] == [1]
     counted = [sql for sql in fused.statements if "as counts" in sql]
-    assert len(counted) == len(sources)
+    # Once more, without the test that Spark cannot plan.
+    assert len(counted) == len(sources) + 1
     macros = by_macros(project, monkeypatch)
     assert reported(macros) == reported(fused)
-    assert own_statements(macros) == own_statements(fused), "\n".join(macros.statements)
+    # Without the plugin nothing says which one Spark cannot plan.
+    assert own_statements(macros) == alone, "\n".join(macros.statements)
     for name in ("by_files", "unknown"):
         for file in (project.warehouse / name).glob("*.parquet"):
             file.unlink()
     fused = project.dbt("test", check=False)
     assert {r.node.name for r in fused.results if str(r.status) != "pass"} == {
         claimed, "source_not_null_src_unknown_unknown_a", "source_not_null_src_unknown_unknown_b",
+        *own - {"source_not_null_src_own_own_a"},
     }  # fmt: skip
     # By itself a test is dbt's.
-    alone = project.dbt("test", "-s", "source_not_null_src_t_t_id")
-    assert own_statements(alone) == {"source_not_null_src_t_t_id"}
+    single = project.dbt("test", "-s", "source_not_null_src_t_t_id")
+    assert own_statements(single) == {"source_not_null_src_t_t_id"}
 
 
 @pytest.mark.session

@@ -128,6 +128,10 @@ _PLACE: dict[str, tuple[str, list[str]]] = {
         "decimal(3,2) in the model and decimal(2,1) in",
         [values("1.1, 'a', 1"), values("1.14, 'a', 1")],
     ),
+    "is_other_key_only": (
+        "decimal(3,2) in the model and decimal(2,1) in",
+        [values("1.1, 'a', 1"), values("1.14, 'a', 1")],
+    ),
     "is_reserved": (
         "The source has a column 'dbt_valid_to', which the snapshot adds itself",
         [values(ONE), values(ONE, columns="id, name, dbt_valid_to")],
@@ -150,7 +154,15 @@ OPEN = {
         ("fed", f"{FEED}, cdc_sequence_by='at'", [(f"1, 'b', {day(2)}",)]),
     )
 }
-PLACE = {name: Story(CHECKED, sources or [values(ONE)]) for name, (_, sources) in _PLACE.items()}
+PLACE = {
+    name: Story(
+        # What is compared there is not the key, which is the other one's as the table stores it.
+        "strategy='check', unique_key='id', check_cols=['name']" if name == "is_other_key_only"
+        else CHECKED,
+        sources or [values(ONE)],
+    )
+    for name, (_, sources) in _PLACE.items()
+}  # fmt: skip
 
 # --- another run at the same time --------------------------------------------------------------
 

@@ -724,3 +724,12 @@ def test_what_may_have_a_value_of_its_own_is_not_written_as_null(
         return
     with pytest.raises(CompilationError, match=said):
         macros()._check_defaults(target, written)
+
+
+def test_bytes_that_are_no_text_bound_nothing(macros) -> None:
+    """A client reads another character in their place. Snapshots have such keys."""
+    key = {"name": "id", "type": "string", "expression": "`id`", "is_partition": False}
+    for low, high, is_bound in (("a", "b", True), ("\ufffdA", "b", False), ("a", "\ufffd", False)):
+        found = {"low_0": low, "high_0": high, "nulls_0": 0, "values_0": None}
+        bounds = macros()._found_bounds([key], found, [{"name": "id", "type": "string"}])
+        assert bool(bounds) == is_bound, (low, high)

@@ -220,6 +220,28 @@ def test_a_table_stays_only_if_rows_columns_and_promises_are_the_same(
 VIEW = [{"name": "id", "type": "int"}, {"name": "v", "type": "string"}]
 
 
+@pytest.mark.parametrize("unchanged", [True, False])
+def test_what_a_table_staged_is_dropped_whether_it_is_built_or_not(macros, unchanged: bool) -> None:
+    """With the plugin the connection would drop it, too; without, only this does."""
+    done: list[str] = []
+
+    def note(what: str) -> Any:
+        return lambda *_: done.append(what)
+
+    package = macros(
+        model=SimpleNamespace(depends_on=SimpleNamespace(nodes=[])), run_query=note("stage")
+    )
+    package._is_expensive = lambda *_: True
+    package._beside = lambda *_: SimpleNamespace(schema="s", identifier="t__dbt_tmp")
+    package._drop_leftovers = lambda _: None
+    package._is_unchanged = lambda *_: unchanged
+    package._write_nothing = note("nothing")
+    package._build_table = note("build")
+    package._drop = lambda relation: done.append(f"drop {relation.identifier}")
+    package._build_changed_table(EXISTING["relation"], "", EXISTING, {}, {"staging": None})
+    assert done == ["stage", "nothing" if unchanged else "build", "drop t__dbt_tmp"]
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "comments", "is_it"),
     [
