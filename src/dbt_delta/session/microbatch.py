@@ -6,6 +6,8 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_delta.session.relation import is_naive
+
 # The config of a model, and what it may be. dbt's own way is the default.
 CONFIG, NOW, INPUTS = "lookback_from", "now", "inputs"
 
@@ -39,10 +41,9 @@ def end_of_data(
         inputs.append((own, model.config.event_time))
     newest = [_newest(adapter, *entry) for entry in inputs]
     begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=None)
-    micros = max((found for found in newest if found is not None), default=None)
-    last = begin if micros is None else dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=micros)
+    last = max([begin, *(found for found in newest if found is not None)])
     # The end of a batch is not in it.
-    return min(max(last, begin) + dt.timedelta(microseconds=1), now.replace(tzinfo=None))
+    return min(last + dt.timedelta(microseconds=1), now.replace(tzinfo=None))
 
 
 def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]]:
@@ -60,8 +61,18 @@ def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]
         yield relation, event_time
 
 
-def _newest(adapter: Any, relation: Any, event_time: str) -> int | None:
-    """The newest event in microseconds since 1970; None where there is none."""
-    sql = f"select unix_micros(max(cast({event_time} as timestamp))) as newest from {relation}"
-    value = adapter.execute(sql, fetch=True)[1].rows[0]["newest"]
-    return None if value is None else int(value)
+def _newest(adapter: Any, relation: Any, event_time: str) -> dt.datetime | None:
+    """The newest event in UTC; None where there is none."""
+    naive = is_naive(f"max({event_time})")
+    sql = (
+        f"select if({naive}, string(cast(max({event_time}) as timestamp_ntz)), null) as naive, "
+        f"unix_micros(max(cast({event_time} as timestamp))) as micros from {relation}"
+    )
+    row = adapter.execute(sql, fetch=True)[1].rows[0]
+    if row["naive"] is not None:
+        seconds, _, fraction = str(row["naive"]).partition(".")
+        found = dt.datetime.fromisoformat(seconds)
+        return found.replace(microsecond=int(fraction.ljust(6, "0")))
+    if row["micros"] is None:
+        return None
+    return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(row["micros"]))
