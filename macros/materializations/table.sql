@@ -36,7 +36,9 @@
     {%- if existing is not none and judged.staging is none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
         {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
         {%- do dbt_delta._drop_leftovers(relation) -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), sql)) -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(
+            dbt_delta._named(staging), dbt_delta.get_guarded_sql(sql, dbt_delta._columns_of(sql, stored=true))
+        )) -%}
         {%- set sql = 'select * from ' ~ dbt_delta._named(staging) ~ '\n' -%}
     {%- endif -%}
     {%- if existing is not none and dbt_delta._is_unchanged(existing, sql, layout) -%}

@@ -7,11 +7,10 @@
     {%- set state = dbt_delta._published(settings) -%}
     {%- set found = dbt_delta._publication_of(run, [] if state.is_new else dbt_delta._publications(settings)) -%}
     {%- set obstacles = [] -%}
-    {%- for name, target in found.versions.items()
-        if target.version != state.published.get(name, {}).get('version') -%}
-        {%- set relation = dbt_delta._relation_of(target.relation) -%}
-        {%- set problem = dbt_delta._out_of_reach(relation, target.version, dbt_delta._commits(relation), files=true)
-            if dbt_delta._entry(relation) is not none else target.relation ~ ' is not there any more' -%}
+    {%- for name, target in found.versions.items() -%}
+        {%- set problem = dbt_delta._unshowable(
+            target, found.time, target.version == state.published.get(name, {}).get('version')
+        ) -%}
         {%- if problem -%}{%- do obstacles.append(problem) -%}{%- endif -%}
     {%- endfor -%}
     {%- if obstacles -%}
@@ -28,12 +27,22 @@
     ) -%}
     {%- if done.lines -%}
         {%- do dbt_delta._record(
-            settings, done.seq, found.versions, found.versions, state.before.pending, state.before.seen,
-            state.before.read_at,
+            settings, done.seq, found.versions, found.versions, state.before
         ) -%}
         {%- do dbt_delta._settle(settings) -%}
         {%- do print('Readers of ' ~ settings.schema ~ ' see run ' ~ found.run[:8] ~ ': ' ~ done.lines | join(', ') ~ '.') -%}
     {%- else -%}
         {%- do print('Readers of ' ~ settings.schema ~ ' see run ' ~ found.run[:8] ~ ' already.') -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# Why a view cannot show what it showed at a time; empty if it can. #}
+{% macro _unshowable(target, time, is_shown) -%}
+    {%- set relation = dbt_delta._relation_of(target.relation) -%}
+    {%- if dbt_delta._entry(relation) is none -%}{{- return(target.relation ~ ' is not there any more') -}}{%- endif -%}
+    {%- set commits = dbt_delta._commits(relation) -%}
+    {%- for commit in commits if commit.version == target.version and commit.time > time -%}
+        {{- return(target.relation ~ ' was made anew since: its version ' ~ target.version ~ ' has other rows') -}}
+    {%- endfor -%}
+    {{- return('' if is_shown else dbt_delta._out_of_reach(relation, target.version, commits, files=true)) -}}
 {%- endmacro %}

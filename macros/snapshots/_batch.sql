@@ -21,8 +21,8 @@
     _stage_snapshot returns this record with {rows, bounds, has_ended_keys}, the results of the check.
 #}
 {% macro _snapshot_batch(table, settings, layout, judged) -%}
-    {%- set sql = judged.sql -%}
-    {%- set source_columns = dbt_delta._columns_of(sql) -%}
+    {%- set source_columns = dbt_delta._columns_of(judged.sql, stored=true) -%}
+    {%- set sql = dbt_delta.get_guarded_sql(judged.sql, source_columns) -%}
     {%- do dbt_delta._refuse_reserved(source_columns, settings) -%}
     {%- set staging = dbt_delta._beside(this, 'tmp') -%}
     {%- set keys = dbt_delta._snapshot_keys(sql, source_columns, table, settings) -%}

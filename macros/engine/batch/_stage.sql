@@ -30,8 +30,10 @@
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
         ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle|tablesample'
-        ~ '|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp|reflect|java_method'
-        ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b' -%}
+        ~ '|limit|offset|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp|reflect|java_method'
+        ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b'
+        ~ '|\\b(first|last|first_value|last_value|any_value|mode|collect_\\w+|array_agg|listagg|string_agg|approx_\\w+'
+        ~ '|percentile_approx|histogram_numeric)\\s*\\(' -%}
     {%- set text = modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', sql) -%}
     {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
     {%- for id in upstream -%}
@@ -57,11 +59,9 @@ as
 {% macro get_staged_columns_sql(from, columns) -%}
     {%- set texts = [] -%}
     {%- for column in columns -%}
-        {%- set quoted = dbt_delta._quoted(column.name) -%}
-        {%- set type = dbt_delta._stored_type(column.type) -%}
-        {%- do texts.append(
-            quoted if type == column.type else 'cast(' ~ quoted ~ ' as ' ~ type ~ ') as ' ~ quoted
-        ) -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set value = dbt_delta._uncarried(column, dbt_delta._stored_type(column.type)) -%}
+        {%- do texts.append(value if value == name else value ~ ' as ' ~ name) -%}
     {%- endfor -%}
 select {{ texts | join(', ') }} from {{ from }} as batch
 {%- endmacro %}

@@ -1,11 +1,14 @@
 {#
-    The columns of a SELECT, as {name, type}; Spark only plans it. Expressions are planned with it, so Spark reports
-    the names in them that do not exist.
+    The columns of a SELECT, as {name, type, carried}; Spark only plans it. Expressions are planned with it, so Spark
+    reports the names in them that do not exist. `carried` is true if a column brings the DEFAULT of a table that the
+    SELECT reads; a server is asked for that only if the SELECT is to be `stored`.
 #}
-{% macro _columns_of(sql, expressions={}) -%}
+{% macro _columns_of(sql, expressions={}, stored=false) -%}
     {%- set planned = dbt_delta.get_planned_sql(sql, expressions) -%}
     {%- set columns = adapter.dbt_delta_columns(planned) if adapter.dbt_delta_columns is defined else none -%}
-    {%- if columns is none -%}
+    {%- if columns is none and stored -%}
+        {%- set columns = dbt_delta._columns_by_view(planned) -%}
+    {%- elif columns is none -%}
         {%- set columns = [] -%}
         {%- for row in run_query('describe query ' ~ planned).rows -%}
             {%- do columns.append({'name': row[0], 'type': row[1]}) -%}

@@ -38,6 +38,16 @@
     {{- return(run_query('describe extended ' ~ relation.render())) -}}
 {%- endmacro %}
 
+{# What a test stores, and tables of other formats: without the DEFAULTs of the tables that the SELECT reads. #}
+{% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+    {%- if language == 'sql' and not temporary -%}
+        {%- set sql = dbt_delta._inner_sql(compiled_code) -%}
+        {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
+        {%- set compiled_code = dbt_delta.get_guarded_sql(sql, columns) -%}
+    {%- endif -%}
+    {{- return(dbt.spark__create_table_as(temporary, relation, compiled_code, language)) -}}
+{%- endmacro %}
+
 {% macro spark__alter_column_type(relation, column_name, new_column_type) -%}
     {%- do run_query(
         'alter table ' ~ relation.render() ~ ' alter column ' ~ dbt_delta._quoted(column_name)

@@ -108,7 +108,10 @@
     {{- return('struct<' in types or 'more fields' in types) -}}
 {%- endmacro %}
 
-{# The columns of a SELECT, from a view's description as JSON: only this one quotes the names of fields. #}
+{#
+    The columns of a SELECT, from a view's description as JSON: only this one quotes the names of fields, and shows
+    DEFAULTs.
+#}
 {% macro _columns_by_view(sql) -%}
     {%- set view = '__dbt_columns_' ~ local_md5(invocation_id ~ sql)[:10] -%}
     {%- do run_query('create or replace temporary view ' ~ view ~ ' as\n' ~ sql) -%}
@@ -116,7 +119,9 @@
     {%- do dbt_delta._drop_temporary_view(view) -%}
     {%- set columns = [] -%}
     {%- for column in fromjson(described).columns -%}
-        {%- do columns.append({'name': column.name, 'type': dbt_delta._type_of_json(column.type)}) -%}
+        {%- do columns.append({
+            'name': column.name, 'type': dbt_delta._type_of_json(column.type), 'carried': column.get('default') is not none,
+        }) -%}
     {%- endfor -%}
     {{- return(columns) -}}
 {%- endmacro %}

@@ -76,8 +76,9 @@
 {%- endmacro %}
 
 {#
-    The tables to publish that are there, {name: {relation, version, location, is_moved, is_overwritten}}: `is_moved`
-    where rows were written since the version that the last run saw, `is_overwritten` where others wrote after this run.
+    The tables to publish that are there, {name: {relation, version, location, written, is_anew, is_moved,
+    is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than the last run saw,
+    `is_moved` where rows were written since the version that it saw, `is_overwritten` where others wrote after this run.
     Only the commits since then are read.
 #}
 {% macro _heads(settings, before) -%}
@@ -92,7 +93,8 @@
         {%- if node -%}
             {%- do groups['old' if node.unique_id in before.seen else 'new'].append({
                 'id': entry.name, 'name': node.shown_as, 'relation': node.schema ~ '.' ~ node.alias,
-                'seen': before.seen.get(node.unique_id), 'location': dbt_delta._plain_location(entry.location),
+                'seen': before.seen.get(node.unique_id),
+                'written': before.get('written', {}).get(node.unique_id), 'location': dbt_delta._plain_location(entry.location),
             }) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -104,16 +106,21 @@
         {%- set since = before.read_at - 3600000 if kind == 'old' else none -%}
         {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
             {%- do commits.setdefault(row['id'] | int, []).append(
-                {'version': row['version'] | int, 'operation': row['operation'], 'run': row['run']}
+                {
+                    'version': row['version'] | int, 'operation': row['operation'], 'run': row['run'],
+                    'written': row['written'],
+                }
             ) -%}
         {%- endfor -%}
         {%- for table in numbered if table.id in commits or table.seen is not none -%}
             {%- set found = commits.get(table.id, []) -%}
             {%- set version = found[0].version if found else table.seen -%}
+            {%- set is_anew = table.seen is not none and dbt_delta._is_made_anew(found, table.seen, table.written) -%}
             {%- do heads.update({table.name: {
                 'relation': table.relation, 'version': version, 'location': table.location,
-                'is_moved': table.seen is not none and (
-                    version < table.seen or dbt_delta._move_rows(found, table.seen, version)
+                'written': found[0].written if found else table.written, 'is_anew': is_anew,
+                'is_moved': is_anew or (
+                    table.seen is not none and dbt_delta._move_rows(found, table.seen, version)
                 ),
                 'is_overwritten': dbt_delta._is_overwritten(found, invocation_id),
             }}) -%}

@@ -26,7 +26,19 @@
 {# {step, reason}: what undoing runs means for a table, and the reason against it; both may be none. #}
 {% macro _undo_step(table, run, about, undone) -%}
     {%- set relation, first = table.relation, dbt_delta._first_undone(table, undone) -%}
-    {%- set commits = [] if first is none else dbt_delta._commits(relation) -%}
+    {%- set name = dbt_delta._bare(relation) -%}
+    {%- set history = none if first is none
+        else dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation)) -%}
+    {%- if history is not none and history.problem -%}
+        {{- return({
+            'step': none, 'reason': 'the history of ' ~ name ~ ' cannot be read: ' ~ history.problem
+                ~ " Leave it out with exclude: ['" ~ name ~ "'].",
+        }) -}}
+    {%- endif -%}
+    {%- set commits = [] -%}
+    {%- for row in (history.rows if history is not none else []) -%}
+        {%- do commits.append(dbt_delta._commit(row)) -%}
+    {%- endfor -%}
     {%- set comments = [] if first is none
         else dbt_delta._comment_versions(relation, commits, first.version, run, undone) -%}
     {%- set verdict = dbt_delta._undo_verdict(table, first, commits, run, about, undone, comments) -%}

@@ -27,6 +27,17 @@
     {{- return(false) -}}
 {%- endmacro %}
 
+{#
+    Whether a table is another one than that of which version `seen` was written at a time: it was dropped and made
+    again. Commits newest first; those of old files may be missing.
+#}
+{% macro _is_made_anew(commits, seen, written) -%}
+    {%- for commit in commits if commit.version == seen -%}
+        {{- return(written is not none and commit.written | string != written | string) -}}
+    {%- endfor -%}
+    {{- return(commits | length > 0 and commits[0].version < seen) -}}
+{%- endmacro %}
+
 {# Whether others may have changed rows after the last commit of a run that did; commits newest first. #}
 {% macro _is_overwritten(commits, run) -%}
     {%- set others = [] -%}

@@ -52,6 +52,12 @@
     {%- for id, why in before.items() if id in concerned and id in nodes and not done.get(id) -%}
         {%- do pending.update({id: why}) -%}
     {%- endfor -%}
+    {#- Its id has a hash of its arguments: it may be one of the tests that there are now. -#}
+    {%- for gone in before if gone.startswith('test.') and gone not in nodes -%}
+        {%- for id in concerned if id.startswith('test.') and id not in done -%}
+            {%- do pending.setdefault(id, 'was not run since ' ~ dbt_delta._node_name(gone) ~ ' is gone') -%}
+        {%- endfor -%}
+    {%- endfor -%}
     {%- for result in results if result.id in concerned -%}
         {%- if not done[result.id] -%}
             {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}

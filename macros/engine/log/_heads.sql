@@ -5,6 +5,9 @@ select
     tables.id,
     {{ dbt_delta._file_version('logs.file') }} as version,
     get_json_object(logs.value, '$.commitInfo.operation') as operation,
+    coalesce(
+        get_json_object(logs.value, '$.commitInfo.inCommitTimestamp'), get_json_object(logs.value, '$.commitInfo.timestamp')
+    ) as written,
     get_json_object(get_json_object(logs.value, '$.commitInfo.userMetadata'), '$.dbt_invocation_id') as run
 {{ dbt_delta._logs_of_tables() }}
 where logs.file rlike '/[0-9]{20}[.]json$' and logs.value like '%"commitInfo"%'

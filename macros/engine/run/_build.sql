@@ -8,13 +8,11 @@
         else layout.format == 'delta' and not layout.location and dbt_delta._is_broken_off(relation) -%}
     {%- set beside = existing is not none and not in_place -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
-    {%- if layout.partitions or layout.clustering or layout.checks or layout.column_comments -%}
-        {%- set columns = dbt_delta._columns_of(sql, layout.checks) -%}
-        {%- set layout = dbt_delta._fit_comments(
-            dbt_delta._name_layout(layout, columns), columns | map(attribute='name') | list
-        ) -%}
-        {%- set sql = dbt_delta._prepare_source(sql, columns, layout) -%}
-    {%- endif -%}
+    {%- set columns = dbt_delta._columns_of(sql, layout.checks, stored=true) -%}
+    {%- set layout = dbt_delta._fit_comments(
+        dbt_delta._name_layout(layout, columns), columns | map(attribute='name') | list
+    ) -%}
+    {%- set sql = dbt_delta._prepare_source(sql, columns, layout) -%}
     {%- set create = dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) -%}
     {%- call dbt_delta._tagging(dict(dbt_delta._replaced_tag(existing) if beside else {}, **layout.tag)) -%}
         {%- call statement('main') -%}{{ create }}{%- endcall -%}
@@ -35,9 +33,7 @@
     cannot set them.
 #}
 {% macro _prepare_source(sql, columns, layout) -%}
-    {%- if layout.format != 'iceberg' -%}
-        {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions) -%}
-    {%- endif -%}
+    {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions if layout.format != 'iceberg' else []) -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
     {%- set view = dbt_delta._documented_view() -%}
     {%- do run_query(dbt_delta.get_create_view_sql(

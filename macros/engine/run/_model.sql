@@ -51,8 +51,30 @@
 {# Runs what comes before a Python model, and returns its code, which runs next. #}
 {% macro get_python_batch_code() -%}
     {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
-    {{- py_write_table(compiled_code=compiled_code, target_relation=dbt_delta._beside(this, 'tmp')) -}}
+    {{- py_write_table(
+        compiled_code=compiled_code ~ dbt_delta._python_without_defaults(), target_relation=dbt_delta._beside(this, 'tmp')
+    ) -}}
 {%- endmacro %}
+
+{# Python that takes the DEFAULTs of the tables that a model reads from its result; see get_guarded_sql. #}
+{% macro _python_without_defaults() %}
+
+def _without_defaults(model):
+    def stored(dbt, session):
+        df = model(dbt, session)
+        if not hasattr(df, "sparkSession"):
+            return df
+        columns = []
+        for field in df.schema.fields:
+            column = df["`" + field.name.replace("`", "``") + "`"]
+            if "CURRENT_DEFAULT" in field.metadata:
+                column = column.cast(field.dataType).alias(field.name)
+            columns.append(column)
+        return df.select(columns)
+    return stored
+
+model = _without_defaults(model)
+{% endmacro %}
 
 {% macro _drop_python_batch() -%}
     {%- if model.language == 'python' -%}

@@ -9,14 +9,18 @@
     {%- set early, late, lines = [], [], [] -%}
     {%- for name, target in targets.items() -%}
         {%- set old = state.published.get(name) -%}
-        {%- set is_same = old is none or old.version == target.version or dbt_delta._has_shape(target, old) -%}
+        {%- set is_anew = target.get('is_anew', false) -%}
+        {%- set is_same = not is_anew and (
+            old is none or old.version == target.version or dbt_delta._has_shape(target, old)
+        ) -%}
+        {#- What a view of a table that is gone shows is nothing to keep. -#}
         {%- set steps = dbt_delta._steps_to(
-            state.views.get(name, {}).get('steps', []), state.seq, seq, target.version, is_same
+            [] if is_anew else state.views.get(name, {}).get('steps', []), state.seq, seq, target.version, is_same
         ) -%}
         {%- if steps is not none -%}
             {%- do (early if is_same else late).append({'name': name, 'relation': target.relation, 'steps': steps}) -%}
         {%- endif -%}
-        {%- if old is none or old.version != target.version or name in state.broken -%}
+        {%- if old is none or old.version != target.version or name in state.broken or is_anew -%}
             {%- do lines.append(name ~ ' ' ~ (old.version ~ ' -> ' if old else '') ~ target.version) -%}
         {%- endif -%}
     {%- endfor -%}
@@ -100,14 +104,14 @@
 {%- endmacro %}
 
 {# Writes down what is published, and what a run leaves to later ones. #}
-{% macro _record(settings, seq, targets, heads, pending, seen, now) -%}
+{% macro _record(settings, seq, targets, heads, before) -%}
     {%- set rows = [] -%}
     {%- for name, target in targets.items() -%}
         {%- do rows.append(dict(target, name=name, location=heads.get(name, {}).get('location') or '')) -%}
     {%- endfor -%}
     {%- do run_query(dbt_delta.get_record_sql(
         dbt_delta._publish_place(settings).records, seq, invocation_id, rows,
-        tojson({'pending': pending, 'seen': seen, 'read_at': now}, sort_keys=true),
+        tojson(before, sort_keys=true),
     )) -%}
 {%- endmacro %}
 
@@ -119,11 +123,12 @@
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
     {%- set heads, edges = dbt_delta._heads(settings, state.before), dbt_delta._edges(graph.nodes) -%}
-    {%- set ids, moved, overwritten, seen, failed = [], {}, [], {}, [] -%}
+    {%- set ids, moved, overwritten, seen, written, failed = [], {}, [], {}, {}, [] -%}
     {%- for name, node in settings.nodes.items() -%}
         {%- do ids.append(node.unique_id) -%}
         {%- if name in heads -%}
             {%- do seen.update({node.unique_id: heads[name].version}) -%}
+            {%- do written.update({node.unique_id: heads[name].written}) -%}
             {%- if heads[name].is_moved or heads[name].is_overwritten -%}
                 {%- do moved.update({node.unique_id: heads[name].version}) -%}
             {%- endif -%}
@@ -148,9 +153,10 @@
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
     {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
-    {%- if shown.lines or pending != state.before.pending or seen != state.before.seen -%}
+    {%- set left = {'pending': pending, 'seen': seen, 'written': written} -%}
+    {%- if shown.lines or dict(state.before, **left) != state.before -%}
         {%- do dbt_delta._record(
-            settings, shown.seq, plan.targets if shown.lines else {}, heads, pending, seen, state.now
+            settings, shown.seq, plan.targets if shown.lines else {}, heads, dict(left, read_at=state.now)
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._settle(settings) -%}

@@ -3,8 +3,10 @@
     must not be written before anything is written.
 #}
 {% macro _stage(table, sql, settings, promised, bounded, is_altered) -%}
+    {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
+    {%- set sql = dbt_delta.get_guarded_sql(sql, columns) -%}
     {%- set batch = dbt_delta._batch(
-        '(\n' ~ sql ~ ')', **dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql)
+        '(\n' ~ sql ~ ')', **dbt_delta._column_plan(columns, table, settings, promised, sql)
     ) -%}
     {%- set checked = dbt_delta._checks_batch(settings) and settings.unique_key | length > 0 -%}
     {#- The SELECT itself may fail, so it is evaluated before the table is altered. -#}

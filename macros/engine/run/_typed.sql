@@ -13,10 +13,10 @@
     {{- return('select ' ~ names | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as model_subq') -}}
 {%- endmacro %}
 
-{# A SELECT in which NULL columns without a type are strings, so that all columns can be stored. #}
+{# A SELECT whose columns can all be stored: NULL columns without a type are strings; see also get_guarded_sql. #}
 {% macro _typed(sql) -%}
-    {%- set columns = dbt_delta._columns_of(sql) -%}
-    {%- for column in columns if dbt_delta._stored_type(column.type) != column.type -%}
+    {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
+    {%- for column in columns if column.get('carried') or dbt_delta._stored_type(column.type) != column.type -%}
         {{- return(dbt_delta.get_staged_columns_sql('(\n' ~ sql ~ ')', columns)) -}}
     {%- endfor -%}
     {{- return(sql) -}}

@@ -27,18 +27,28 @@
     ) -}}
 {%- endmacro %}
 
-{# A SELECT that fails for a text that a partition column cannot hold. #}
-{% macro get_guarded_sql(sql, columns, partitions) -%}
-    {%- set values, texts = [], [] -%}
+{#
+    A SELECT for a new table: it fails for a text that a partition column cannot hold, and has no DEFAULT of a table
+    that it reads. Spark would give that to the new table: Delta refuses it, or fills rows with it from then on.
+#}
+{% macro get_guarded_sql(sql, columns, partitions=[]) -%}
+    {%- set values, changed = [], [] -%}
     {%- for column in columns -%}
-        {%- set value = dbt_delta._quoted(column.name) -%}
+        {%- set name = dbt_delta._quoted(column.name) -%}
+        {%- set value = dbt_delta._uncarried(column) -%}
         {%- if column.name in partitions and column.type == 'string' -%}
-            {%- do texts.append(column.name) -%}
-            {%- set value = dbt_delta.get_partition_text_sql(value, column.name) ~ ' as ' ~ value -%}
+            {%- set value = dbt_delta.get_partition_text_sql(name, column.name) -%}
         {%- endif -%}
-        {%- do values.append(value) -%}
+        {%- do changed.append(value) if value != name -%}
+        {%- do values.append(value if value == name else value ~ ' as ' ~ name) -%}
     {%- endfor -%}
-    {{- return('select ' ~ values | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as batch\n' if texts else sql) -}}
+    {{- return('select ' ~ values | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n) as batch\n' if changed else sql) -}}
+{%- endmacro %}
+
+{# A column of a SELECT, of a type that can be stored, and without the DEFAULT of the table that it comes from. #}
+{% macro _uncarried(column, type=none) -%}
+    {%- set name, type = dbt_delta._quoted(column.name), type or column.type -%}
+    {{- return('cast(' ~ name ~ ' as ' ~ type ~ ')' if type != column.type or column.get('carried') else name) -}}
 {%- endmacro %}
 
 {% macro _read(column, alias, kept=none) -%}

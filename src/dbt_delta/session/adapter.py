@@ -147,7 +147,7 @@ class DeltaAdapter(StockAdapter):
         return connection.listing(schemas) if connection else None
 
     @available
-    def dbt_delta_columns(self, sql: str) -> list[dict[str, str]] | None:
+    def dbt_delta_columns(self, sql: str) -> list[dict[str, Any]] | None:
         """See ``facts.columns``."""
         connection = self._session()
         return connection.columns(sql) if connection else None

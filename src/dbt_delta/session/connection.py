@@ -138,7 +138,7 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.listing(self.session, schemas)
 
-    def columns(self, sql: str) -> list[dict[str, str]]:
+    def columns(self, sql: str) -> list[dict[str, Any]]:
         """See ``facts.columns``."""
         with self._running():
             return facts.columns(self.session, as_sent(sql, None))

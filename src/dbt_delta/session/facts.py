@@ -70,14 +70,19 @@ def listing(
     return found
 
 
-def columns(spark: "SparkSession", sql: str) -> list[dict[str, str]]:
-    """Names and types of the columns of a SELECT, in order; Spark only plans it.
+def columns(spark: "SparkSession", sql: str) -> list[dict[str, Any]]:
+    """The columns of a SELECT, in order, as ``_columns_of`` of the macros promises them.
+
+    Spark only plans it.
 
     Raises:
         AnalysisException: Spark cannot plan it.
     """
     found = _columns(spark.sql(sql)._jdf.schema().json())
-    return [{"name": column["name"], "type": column["type"]} for column in found]
+    return [
+        {"name": one["name"], "type": one["type"], "carried": one["default"] is not None}
+        for one in found
+    ]
 
 
 def type_text(kind: "DataType") -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_delta.session.relation import is_naive
+
 # The config of a model, and what it may be. dbt's own way is the default.
 CONFIG, NOW, INPUTS = "lookback_from", "now", "inputs"
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -40,8 +42,7 @@ def end_of_data(
         inputs.append((own, model.config.event_time))
     newest = [_newest(adapter, *entry) for entry in inputs]
     begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=dt.UTC)
-    micros = [found for found in newest if found is not None]
-    last = max([begin, *(EPOCH + dt.timedelta(microseconds=found) for found in micros)])
+    last = max([begin, *(found for found in newest if found is not None)])
     # The end of a batch is not in it. Of a moment without a zone dbt does not see that it is one.
     return min(last + dt.timedelta(microseconds=1), now.replace(tzinfo=dt.UTC))
 
@@ -61,8 +62,18 @@ def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]
         yield relation, event_time
 
 
-def _newest(adapter: Any, relation: Any, event_time: str) -> int | None:
-    """The newest event in microseconds since 1970; None where there is none."""
-    sql = f"select unix_micros(max(cast({event_time} as timestamp))) as newest from {relation}"
-    value = adapter.execute(sql, fetch=True)[1].rows[0]["newest"]
-    return None if value is None else int(value)
+def _newest(adapter: Any, relation: Any, event_time: str) -> dt.datetime | None:
+    """The newest event in UTC; None where there is none."""
+    naive = is_naive(f"max({event_time})")
+    sql = (
+        f"select if({naive}, string(cast(max({event_time}) as timestamp_ntz)), null) as naive, "
+        f"unix_micros(max(cast({event_time} as timestamp))) as micros from {relation}"
+    )
+    row = adapter.execute(sql, fetch=True)[1].rows[0]
+    if row["naive"] is not None:
+        seconds, _, fraction = str(row["naive"]).partition(".")
+        found = dt.datetime.fromisoformat(seconds)
+        return found.replace(microsecond=int(fraction.ljust(6, "0")), tzinfo=dt.UTC)
+    if row["micros"] is None:
+        return None
+    return EPOCH + dt.timedelta(microseconds=int(row["micros"]))

@@ -1,5 +1,6 @@
 """dbt-spark's relation, which filters windows of time by times."""
 
+import datetime as dt
 from dataclasses import dataclass
 
 from dbt.adapters.base.relation import EventTimeFilter
@@ -14,8 +15,30 @@ class DeltaRelation(SparkRelation):
         """The filter of a microbatch or a sample, by time, for a column of any type.
 
         dbt compares the column with a string: '2024-01-01' is then less than the first moment of
-        its own day, and '2024-01-01 00:00:00' too.
+        its own day, and '2024-01-01 00:00:00' too. A time without a zone is one in UTC, as in the
+        windows that are written; Spark would read it in the session's.
         """
-        column = f"cast({event_time_filter.field_name} as timestamp)"
+        name = event_time_filter.field_name
         limits = ((">=", event_time_filter.start), ("<", event_time_filter.end))
-        return " and ".join(f"{column} {sign} timestamp'{at}'" for sign, at in limits if at)
+        given = [(sign, at) for sign, at in limits if at]
+        if not given:
+            return ""
+        naive, moments = (
+            " and ".join(f"cast({name} as {kind}) {sign} {kind}'{text(at)}'" for sign, at in given)
+            for kind, text in (("timestamp_ntz", in_utc), ("timestamp", str))
+        )
+        # Spark knows the type when it plans, and leaves one of them.
+        return f"case when {is_naive(name)} then {naive} else {moments} end"
+
+
+def is_naive(name: str) -> str:
+    """The condition that a column has dates, or times without a zone."""
+    return f"typeof({name}) in ('date', 'timestamp_ntz')"
+
+
+def in_utc(time: dt.datetime | str) -> str:
+    """A time in UTC, or of its own zone, as a literal without one."""
+    found = dt.datetime.fromisoformat(time) if isinstance(time, str) else time
+    if found.tzinfo is not None:
+        found = found.astimezone(dt.timezone.utc).replace(tzinfo=None)
+    return str(found)

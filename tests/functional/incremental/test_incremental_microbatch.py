@@ -65,7 +65,12 @@ WINDOWED = {
     "by_text": SELECT.format("date_format(at, 'yyyy-MM-dd HH:mm:ssXXX')"),
     "by_ntz": SELECT.format(IN_UTC),
     "by_date": SELECT.format(f"date({IN_UTC})"),
+    "from_ntz": "select id, at from {{ ref('naive') }}",
 }
+NAIVE = (
+    "{{ config(materialized='table', event_time='at') }}"
+    f" select id, {IN_UTC} as at from {{{{ ref('events') }}}}"
+)
 MONTHLY = "select id, at, date_format(at, 'yyyy-MM') as month from {{ ref('events') }}"
 FURTHER = "select id, at, 'x' as more from {{ ref('events') }}"
 RENAMED = "select id, at as t from {{ ref('events') }}"
@@ -87,6 +92,8 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
         "monthly": model(MONTHLY, partition_by="month"),
         "evolving": model(SELECT.format("at")),
         "counted": model(SELECT.format("at")),
+        "counted_ntz": model(WINDOWED["from_ntz"]),
+        "naive": NAIVE,
         "renamed": model(RENAMED),
         "outside": model(SELECT.format("at")),
         "daily": model("select id, at from {{ ref('recent') }}"),
@@ -108,7 +115,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
             "outside": microbatch(OUTSIDE),
         },
     )
-    others = ("--exclude", "hourly", "daily", "recent", "counted")
+    others = ("--exclude", "hourly", "daily", "recent", "counted", "counted_ntz")
     return Built(project, first, project.dbt("run", *others, *SECOND, check=False))
 
 
@@ -167,17 +174,19 @@ def test_batches_are_counted_back_from_the_newest_event(built: Built) -> None:
         project,
         {
             "counted": microbatch(SELECT.format("at"), **counted),
+            "counted_ntz": microbatch(WINDOWED["from_ntz"], **counted),
             "misspelt": microbatch(SELECT.format("at"), lookback_from="input"),
             "blind": microbatch("select 1 as id, timestamp'2024-01-01' as at", **counted),
         },
     )
-    said = messages(project.dbt("run", "-s", "counted", "misspelt", "blind", check=False))
+    names = ("counted", "counted_ntz")
+    said = messages(project.dbt("run", "-s", *names, "misspelt", "blind", check=False))
     assert set(said) == {"misspelt", "blind"}
     assert "lookback_from of misspelt is now or inputs. Got: 'input'" in said["misspelt"]
     assert "no table or view that it reads has an event_time" in said["blind"]
     # The second and the third day, each by a commit.
-    assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16]}
-    assert versions(project, ["counted"]) == {"counted": 2}
+    assert _ids(project, *names) == {name: [1, 2, 13, 14, 15, 16] for name in names}
+    assert versions(project, names) == dict.fromkeys(names, 2)
     project.sql("insert into {schema}.events values (17, timestamp'2024-01-05 00:00:00+00:00')")
     project.dbt("run", "-s", "counted")
     assert _ids(project, "counted") == {"counted": [1, 2, 13, 14, 15, 16, 17]}

@@ -305,3 +305,24 @@ def test_readers_never_saw_two_builds(published: Published) -> None:
         published.readers.errors
     )
     print(len(published.readers.seen), "queries,", len(published.readers.errors), "to run again")
+
+
+def test_a_table_that_was_made_anew_has_other_rows_at_the_same_version(project: Project) -> None:
+    published = Published(project)
+    published.build(1)
+    customers = FILES["models/marts/customers.sql"]
+    project.sql("drop table {schema}.customers")
+    project.write(
+        {"models/marts/customers.sql": customers.replace("step from", "step, 9 as other from")}
+    )
+    published.build(2)
+    assert project.version("customers") == 0
+    names = session().sql(f"select * from {published.schema}.customers").columns
+    assert names == ["id", "step", "other"]
+    refused = published.operation("unpublish_to", check=False, run="previous")
+    assert "customers was made anew since: its version 0 has other rows" in refused.output
+    # By somebody else.
+    project.sql("drop table {schema}.customers")
+    project.sql("create table {schema}.customers using delta as select 1 as id, 2 as step")
+    said = published.build(2, "test").output
+    assert "customers has version 0, which no finished run has built" in said

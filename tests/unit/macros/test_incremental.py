@@ -387,6 +387,10 @@ def test_what_a_sample_must_not_replace(macros, config: dict[str, Any], refused:
         ("select Random () from a", True),
         ("select randstr(3), monotonically_increasing_id() from a", True),
         ("select random_id from a", False),
+        ("select * from a limit 5", True),
+        ("select first(x) as x from a", True),
+        ("select histogram_numeric (x, 5) from a", True),
+        ("select first, last, unlimited from a", False),
     ],
 )
 def test_is_expensive(macros, sql: str, expensive: bool) -> None:
@@ -657,6 +661,10 @@ def test_constraints_are_checked_on_values_as_the_table_stores_them(macros) -> N
     [
         ({"id": "int", "v": "array<struct<void:int>>"}, "select 1"),
         (
+            {"d": "int", "e": "int"},
+            "select cast(`d` as int) as `d`, `e` from ( select 1 ) as batch",
+        ),
+        (
             {"id": "int", "a b": "void"},
             "select `id`, cast(`a b` as string) as `a b` from ( select 1 ) as batch",
         ),
@@ -668,11 +676,13 @@ def test_constraints_are_checked_on_values_as_the_table_stores_them(macros) -> N
         ),
     ],
 )
-def test_a_column_without_a_type_is_stored_as_text(
+def test_a_column_without_a_type_is_text_and_none_has_a_foreign_default(
     macros, columns: dict[str, str], sql: str
 ) -> None:
     package = macros()
-    package._columns_of = lambda sql: [{"name": n, "type": t} for n, t in columns.items()]
+    package._columns_of = lambda sql, stored: [
+        {"name": n, "type": t, "carried": n == "d"} for n, t in columns.items()
+    ]
     assert flat(package._typed("select 1\n")) == sql
 
 

@@ -301,11 +301,14 @@ def test_the_session_is_asked_before_anything_is_printed(
 
 # A field's name may look like the end of its struct.
 PRINTED = [("id", "int"), ("s", "struct<a<:int,b>:int>")]
-EXACT = [{"name": "id", "type": "int"}, {"name": "s", "type": "struct<`a<`:int,`b>`:int>"}]
+EXACT = [
+    {"name": "id", "type": "int", "carried": True},
+    {"name": "s", "type": "struct<`a<`:int,`b>`:int>", "carried": False},
+]
 INT = {"name": "int"}
 AS_JSON = {
     "columns": [
-        {"name": "id", "type": INT, "nullable": True},
+        {"name": "id", "type": INT, "nullable": True, "default": "0"},
         {
             "name": "s",
             "type": {
@@ -323,7 +326,9 @@ def test_types_with_fields_are_asked_for_by_a_view(macros) -> None:
     rows = [(*column, "c") for column in PRINTED] + DETAILS[:4]
     package = asked(macros, {"describe extended `s`.`t`": rows, **ANSWER})
     found = package._describe_by_sql(RELATION)["columns"]
-    assert found == [{**column, "comment": "c"} for column in EXACT]
+    assert found == [
+        {"name": column["name"], "type": column["type"], "comment": "c"} for column in EXACT
+    ]
     assert f"create or replace temporary view {VIEW} as select * from `s`.`t`" in package.sent
 
 
@@ -404,6 +409,15 @@ def test_columns_with_fields_are_printed_by_a_view(macros) -> None:
         f"describe extended {VIEW} as json",
         f"drop view if exists {VIEW}",
     ]
+
+
+def test_a_server_is_asked_for_defaults_where_rows_are_stored(macros) -> None:
+    package = asked(macros, ANSWER)
+    assert package._columns_of("select 1", stored=True) == EXACT
+    assert not any(sql.startswith("describe query") for sql in package.sent)
+    assert " ".join(package.get_guarded_sql("select 1", EXACT).split()) == (
+        "select cast(`id` as int) as `id`, `s` from ( select 1 ) as batch"
+    )
 
 
 def interval(*units: str | None) -> dict[str, str | None]:

@@ -117,7 +117,39 @@ def test_what_comes_after_a_model_is_left_until_it_has_run() -> None:
 
 
 def test_what_left_the_project_is_not_waited_for() -> None:
-    assert pending({}, before={"test.p.gone.4": "failed", "test.p.unique_beside.3": "failed"}) == {}
+    before = {"model.p.gone": "failed", "test.p.unique_beside.3": "failed"}
+    assert pending({}, before=before) == {}
+
+
+def test_a_test_that_is_gone_may_have_another_id_now() -> None:
+    before, why = {"test.p.gone.4": "failed"}, "was not run since gone is gone"
+    left = pending({"test.p.not_null_raw.1": "pass"}, before=before)
+    assert left == {"test.p.unique_orders.2": why}
+    assert pending({}, before=left) == left
+    assert pending({"test.p.unique_orders.2": "pass"}, before=left) == {}
+    assert pending({"test.p.unique_orders.2": "fail"}, before=before) == {
+        "test.p.unique_orders.2": "failed",
+        "test.p.not_null_raw.1": why,
+    }
+
+
+@pytest.mark.parametrize(
+    ("commits", "is_anew"),
+    [
+        ([(3, "30"), (2, "20")], False),
+        ([(2, 20)], False),
+        ([(2, "21")], True),
+        ([(3, "30"), (2, "21")], True),
+        ([(1, "30")], True),
+        ([], False),
+        ([(4, "40")], False),
+    ],
+)
+def test_a_table_is_known_by_when_its_version_was_written(
+    commits: list[tuple[int, Any]], is_anew: bool
+) -> None:
+    found = [{"version": version, "written": written} for version, written in commits]
+    assert rendering.load()._is_made_anew(found, 2, "20") is is_anew
 
 
 def test_a_table_that_others_wrote_waits_for_a_build() -> None:

@@ -382,6 +382,16 @@ def test_what_undoing_a_run_means_for_a_table(
         assert said in verdict["reason"]
 
 
+def test_a_history_that_cannot_be_read_is_a_reason_with_a_way_out(macros) -> None:
+    problem = "[DELTA_LOG_FILE_NOT_FOUND] Unable to retrieve the files."
+    package = macros()
+    package._attempt = lambda sql: {"problem": problem, "rows": [], "table": None}
+    table = {"relation": RELATION, "node": node("t"), "tagged": OURS[:1], "first": OURS[-1]}
+    found = package._undo_step(table, "r", {"time": datetime(2023, 1, 1)}, ["r"])
+    said = f"the history of s.t cannot be read: {problem} Leave it out with exclude: ['s.t']."
+    assert found == {"step": None, "reason": said}
+
+
 def test_cascade_undoes_what_began_later_and_is_no_undo_of_it(macros) -> None:
     runs = {
         "r": {"started": "2", "undo_of": None},
