@@ -25,3 +25,11 @@ def home() -> Path:
     """
     configured = os.environ.get("DBT_DELTA_HOME")
     return Path(configured).resolve() if configured else project_dir() / "var"
+
+
+def write_private(path: Path, text: str) -> Path:
+    """Writes a file that only its owner can read, from its first byte on."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    return path

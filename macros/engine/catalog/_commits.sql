@@ -11,10 +11,15 @@
 
 {# The same of a table by its name in SQL, or by its path. #}
 {% macro _commits_of(name, limit=none) -%}
-    {%- set commits = [] -%}
-    {%- for row in run_query(
+    {{- return(dbt_delta._commits_in(run_query(
         'describe history ' ~ name ~ (' limit ' ~ limit if limit is not none else '')
-    ).rows -%}
+    ).rows)) -}}
+{%- endmacro %}
+
+{# The commits in rows of DESCRIBE HISTORY. #}
+{% macro _commits_in(rows) -%}
+    {%- set commits = [] -%}
+    {%- for row in rows -%}
         {%- do commits.append(dbt_delta._commit(row)) -%}
     {%- endfor -%}
     {{- return(commits) -}}

@@ -35,10 +35,7 @@
                 ~ " Leave it out with exclude: ['" ~ name ~ "'].",
         }) -}}
     {%- endif -%}
-    {%- set commits = [] -%}
-    {%- for row in (history.rows if history is not none else []) -%}
-        {%- do commits.append(dbt_delta._commit(row)) -%}
-    {%- endfor -%}
+    {%- set commits = dbt_delta._commits_in(history.rows if history is not none else []) -%}
     {%- set comments = [] if first is none
         else dbt_delta._comment_versions(relation, commits, first.version, run, undone) -%}
     {%- set verdict = dbt_delta._undo_verdict(table, first, commits, run, about, undone, comments) -%}

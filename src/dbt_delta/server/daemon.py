@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from dbt_delta.home import write_private
 from dbt_delta.server import ServerError
 from dbt_delta.session import errors
 
@@ -32,14 +33,6 @@ def private_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     return folder
-
-
-def write_private(path: Path, text: str) -> Path:
-    """Writes a file that only its owner can read, from its first byte on."""
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    return path
 
 
 def spawn(

@@ -17,7 +17,7 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dbt_delta.home import home
+from dbt_delta.home import home, write_private
 from dbt_delta.server import ServerError, daemon, settings
 from dbt_delta.session import errors, lock, properties, spark
 
@@ -105,7 +105,7 @@ def _create(wanted: Mapping[str, str]) -> dict[str, str]:
         found = _initialize_local()
     found = {**DRIVER, **found}
     _create_schema(found, wanted)
-    daemon.write_private(_file(), properties.text(found))
+    write_private(_file(), properties.text(found))
     if (home() / "metastore").is_dir():
         print("server: the shared catalog lacks the embedded one's tables: ./run server adopt")
     return found
@@ -132,7 +132,7 @@ def _initialize_local() -> dict[str, str]:
     owner = _owner()
     if owner is not None:
         os.chown(folder, owner.pw_uid, owner.pw_gid)
-    secret = daemon.write_private(folder / "password", password)
+    secret = write_private(folder / "password", password)
     if owner is not None:
         os.chown(secret, owner.pw_uid, owner.pw_gid)
     try:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from dbt_delta.home import home
+from dbt_delta.home import home, write_private
 from dbt_delta.server import ServerError, daemon, metastore, settings
 from dbt_delta.session import lock, properties, spark
 
@@ -220,9 +220,7 @@ def _available_memory() -> int | None:
 
 def _start(wanted: Mapping[str, str]) -> str:
     settings.logs().mkdir(parents=True, exist_ok=True)
-    conf = daemon.write_private(
-        folder() / "spark.conf", properties.text(spark.named_as_python(wanted))
-    )
+    conf = write_private(folder() / "spark.conf", properties.text(spark.named_as_python(wanted)))
     spark_home = daemon.spark_home()
     command = [f"{spark_home}/bin/spark-submit", "--class", MAIN]
     command += ["--properties-file", str(conf), "spark-internal"]
@@ -267,7 +265,7 @@ def _hive_site(wanted: Mapping[str, str]) -> dict[str, str]:
     site = settings.as_hive_site(wanted)
     if not site:
         return {}
-    daemon.write_private(daemon.private_folder(place) / "hive-site.xml", site)
+    write_private(daemon.private_folder(place) / "hive-site.xml", site)
     return {"SPARK_CONF_DIR": str(place)}
 
 

@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from pathlib import Path
 from typing import Any
 
+from dbt_delta.home import write_private
+
 SETTING = "spark.dbt_delta.warm"
 VARIABLE = "DBT_DELTA_WARM"
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -162,20 +164,12 @@ def hand_over(metastore: Path, jvm: "subprocess.Popen[bytes]", about: Mapping[st
             pass_fds=held,
             start_new_session=True,
         )
-    write_private(path, {**found, "keeper": keeper.pid})
+    write_private(path, json.dumps({**found, "keeper": keeper.pid}))
     assert keeper.stdin is not None
     keeper.stdin.write(json.dumps({**about, **found}).encode())
     keeper.stdin.close()
     # Neither is waited for: Python would warn of it.
     jvm.returncode = keeper.returncode = 0
-
-
-def write_private(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes JSON that only this user can read."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(content, file)
 
 
 def hear(connection: Connection, timeout: float | None) -> dict[str, Any]:

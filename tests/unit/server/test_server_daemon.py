@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt_delta.home import write_private
 from dbt_delta.server import daemon
 
 
@@ -17,7 +18,7 @@ def sleeper(tmp_path: Path) -> Generator[dict[str, Any], None, None]:
     found = daemon.spawn(["sleep", "60"], tmp_path, "thrift", {})
     yield found
     # Where a test has put another record in its place.
-    daemon.write_private(tmp_path / "thrift.json", json.dumps(found))
+    write_private(tmp_path / "thrift.json", json.dumps(found))
     daemon.stop(tmp_path, "thrift")
 
 
@@ -40,7 +41,7 @@ def test_a_later_process_of_its_number_is_a_stranger(
 ) -> None:
     """The system has given the number of a server that is gone to another process."""
     gone = {**sleeper, "started": "Thu Jan  1 00:00:00 1970"}
-    daemon.write_private(tmp_path / "thrift.json", json.dumps(gone))
+    write_private(tmp_path / "thrift.json", json.dumps(gone))
     assert not daemon.is_running(daemon.record(tmp_path, "thrift"))
     assert not daemon.stop(tmp_path, "thrift")
     assert is_there(sleeper["pid"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dbt_delta.home import write_private
 from dbt_delta.session import warm
 
 
@@ -80,7 +81,7 @@ def test_both_sides_prove_that_they_know_the_key(
         keeper.start()
         about = {"identity": "i", "port": listener.getsockname()[1], "key": theirs, "keeper": 1}
         path = warm.record(tmp_path / "metastore")
-        warm.write_private(path, about)
+        write_private(path, json.dumps(about))
         assert path.stat().st_mode & 0o777 == 0o600
         place = warm.attach(tmp_path / "metastore", "i")
         keeper.join()
