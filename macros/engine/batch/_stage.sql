@@ -25,7 +25,7 @@
 {#
     Whether a SELECT does more than scan, filter and project: evaluating it again then costs more than storing its
     result. Looks into the views that the model reads. A SELECT that returns another result each time counts as
-    expensive, too: all steps must see the same batch.
+    expensive, too: all steps must see the same batch. What a function of the catalog, a.f(..), returns is not known.
 #}
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
@@ -33,7 +33,8 @@
         ~ '|limit|offset|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp|reflect|java_method'
         ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b'
         ~ '|\\b(first|last|first_value|last_value|any_value|mode|collect_\\w+|array_agg|listagg|string_agg|approx_\\w+'
-        ~ '|percentile_approx|histogram_numeric)\\s*\\(' -%}
+        ~ '|percentile_approx|histogram_numeric|function)\\s*\\('
+        ~ '|\\.\\s*\\w*\\s*\\(' -%}
     {%- set text = modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', sql) -%}
     {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
     {%- for id in upstream -%}

@@ -86,6 +86,7 @@ def project_files(
     seeds: dict[str, Any],
     tests: dict[str, Any],
     analyses: dict[str, Any],
+    functions: dict[str, Any],
     spelling: dict[str, str],
     selectors_yml: None,
     dbt_project_yml: dict[str, Any],
@@ -103,6 +104,7 @@ def project_files(
         "seeds": seeds,
         "tests": tests,
         "analyses": analyses,
+        "functions": functions,
     }
     for folder, files in folders.items():
         write_project_files(project_root, folder, _spelled(files, spelling))

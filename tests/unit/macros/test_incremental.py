@@ -391,6 +391,10 @@ def test_what_a_sample_must_not_replace(macros, config: dict[str, Any], refused:
         ("select first(x) as x from a", True),
         ("select histogram_numeric (x, 5) from a", True),
         ("select first, last, unlimited from a", False),
+        ("select shop.price(a) from b", True),
+        ("select `shop` . `price` (a) from b", True),
+        ("select {{ function('price') }}(a) from b", True),
+        ("select a.b, 1.5 * (a.c + 1), a.* from b as a where a.b in (1, 2)", False),
     ],
 )
 def test_is_expensive(macros, sql: str, expensive: bool) -> None:
