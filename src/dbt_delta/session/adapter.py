@@ -1,10 +1,12 @@
 """dbt-spark's adapter with our Spark sessions; its ``dbt_delta_`` methods are for macros."""
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base.meta import available
+from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.session import catalog, errors, profile
@@ -27,6 +29,13 @@ class DeltaAdapter(StockAdapter):
 
     ConnectionManager = DeltaConnectionManager
     Relation = DeltaRelation
+    # Of `dbt source freshness`, which asks the macro get_relation_last_modified.
+    _capabilities = CapabilityDict(
+        {
+            Capability.TableLastModifiedMetadata: CapabilitySupport(support=Support.Full),
+            Capability.TableLastModifiedMetadataBatch: CapabilitySupport(support=Support.Full),
+        }
+    )
     # What the command that runs decides of its nodes, where one asks for it; see state/hooks.py.
     build: "Build | None" = None
 
@@ -141,6 +150,15 @@ class DeltaAdapter(StockAdapter):
             return None
 
     @available
+    def dbt_delta_changed_at(self, schema: str, name: str) -> int | None:
+        """See ``facts.changed_at``; None also of what cannot be read."""
+        connection = self._session()
+        try:
+            return connection.changed_at(schema, name) if connection else None
+        except DbtRuntimeError:
+            return None
+
+    @available
     def dbt_delta_listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
         """See ``facts.listing``."""
         connection = self._session()
@@ -196,6 +214,15 @@ class DeltaAdapter(StockAdapter):
         from dbt_delta.session import unit
 
         return unit.run(self, name, sql, compare)
+
+    def _create_freshness_response(self, last_modified: Any, snapshotted_at: Any) -> Any:
+        # spark__get_relation_last_modified gives texts with their zone: what a timestamp becomes on
+        # its way here depends on the zones of session and process.
+        times = (
+            dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+            for value in (last_modified, snapshotted_at)
+        )
+        return super()._create_freshness_response(*times)
 
     def _session(self) -> Any:
         """This thread's connection if it is an embedded session, or None."""

@@ -133,6 +133,11 @@ class SessionConnection(SparkConnectionWrapper):
         with self._running():
             return facts.state(self.session, schema, name)
 
+    def changed_at(self, schema: str, name: str) -> int | None:
+        """See ``facts.changed_at``."""
+        with self._running():
+            return facts.changed_at(self.session, schema, name)
+
     def listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
         """See ``facts.listing``."""
         with self._running():

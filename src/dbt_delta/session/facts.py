@@ -50,6 +50,24 @@ def state(spark: "SparkSession", schema: str, name: str) -> str | None:
     return None if version < 0 else f"{snapshot.metadata().id()} {version}"
 
 
+def changed_at(spark: "SparkSession", schema: str, name: str) -> int | None:
+    """When the rows of a Delta table last changed, in microseconds since 1970 in UTC.
+
+    None if statements must tell, as of what is no Delta table.
+
+    Raises:
+        AnalysisException: the catalog does not know it.
+    """
+    from dbt_delta.state import log
+
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    entry = _entry(spark, schema, name)
+    if (_optional(entry.provider()) or "").lower() != "delta":
+        return None
+    return log.changed_at(log.open_log(spark, entry.location().toString()))
+
+
 def listing(
     spark: "SparkSession", schemas: list[str], name: str | None = None
 ) -> list[dict[str, Any]] | None:

@@ -112,6 +112,22 @@ def is_tagged(log: Log, first: int, last: int, run: str) -> bool:
     )
 
 
+def changed_at(log: Log) -> int | None:
+    """When rows or columns last changed, in microseconds since 1970 in UTC; None if unknown.
+
+    If the log has been cleaned up since then, the time of the oldest commit that is left.
+    """
+    found, at = newest(log), None
+    if found is None:
+        return None
+    for number in range(found["version"], -1, -1):
+        earlier = _time_of(log, number)
+        at = at if earlier is None else earlier
+        if earlier is None or _changes_data(log, number):
+            break
+    return at
+
+
 def schema(log: Log) -> str:
     """Names and types of the newest version's columns as Delta writes them; empty if unknown."""
     found = newest(log)
@@ -188,6 +204,17 @@ def _without_comments(kind: Any) -> Any:
         else _without_comments(value)
         for key, value in kind.items()
     }
+
+
+def _time_of(log: Log, number: int) -> int | None:
+    """Microseconds since 1970 of a commit; the log has milliseconds."""
+    try:
+        (about,) = [
+            action["commitInfo"] for action in _actions(log, number) if "commitInfo" in action
+        ]
+        return 1000 * int(about.get("inCommitTimestamp") or about["timestamp"])
+    except Exception:  # cleaned up, or of a writer that does not say it
+        return None
 
 
 def _run_of(actions: list[dict[str, Any]]) -> str | None:

@@ -111,3 +111,31 @@ def test_the_checksum_tells_the_schema_where_the_commit_is_gone(tmp_path: Path) 
     assert log.change(found, old, log.newest(found)) == "version 1 -> 2"
     (folder / f"{1:020d}.crc").write_text(json.dumps({"metadata": meta(FIELDS)["metaData"]}))
     assert log.change(found, old, log.newest(found)) == ""
+
+
+def at(milliseconds: int, **more: int) -> dict[str, Any]:
+    return {"commitInfo": {"timestamp": milliseconds, **more}}
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [
+        pytest.param([[at(5), meta(FIELDS), ADD], [at(7), ADD]], 7000, id="rows"),
+        pytest.param([[at(5), meta(FIELDS), ADD], [at(7)], [at(9)]], 5000, id="upkeep"),
+        pytest.param([[at(5, inCommitTimestamp=6), meta(FIELDS), ADD]], 6000, id="in commit"),
+        pytest.param([[meta(FIELDS), ADD]], None, id="no time"),
+        pytest.param([[meta(FIELDS), ADD], [at(7)], [at(9)]], 7000, id="no earlier time"),
+    ],
+)
+def test_when_rows_changed(
+    tmp_path: Path, commits: list[list[dict[str, Any]]], expected: int | None
+) -> None:
+    assert log.changed_at(table(tmp_path, *commits)) == expected
+
+
+def test_when_rows_changed_before_the_log_begins(tmp_path: Path) -> None:
+    kept = table(tmp_path, [at(5), meta(FIELDS), ADD], [at(7), ADD], [at(8)], [at(9)])
+    for number in (0, 1):
+        (tmp_path / "_delta_log" / f"{number:020d}.json").unlink()
+    assert log.changed_at(kept) == 8000
+    assert log.changed_at(log.LocalLog(tmp_path / "nothing")) is None
