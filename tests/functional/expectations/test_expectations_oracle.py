@@ -2,7 +2,7 @@
 
 The last one is broken off between quarantine and table, and run again; then once more.
 
-DBT_DELTA_EXAMPLES=20   batches after the first (default 1, with --long 12)
+DBT_DELTA_EXAMPLES=20   batches after the first (default 1, with --long 6)
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.functional.expectations import judging
 from tests.functional.harness import Invocation, Project
 from tests.functional.tables import commits, version
 
-STEPS = examples(1, 12)
+STEPS = examples(1, 6)
 
 
 def _run(project: Project, step: int, day: int, check: bool = True) -> Invocation:

@@ -1,7 +1,7 @@
 """Readers see the tables of one build: all of the last that succeeded, whatever happens meanwhile.
 
 DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 2, with
-                         --long all), and how many publications more readers see (with --long 50)
+                         --long all), and how many publications more readers see (with --long 20)
 DBT_DELTA_SEED           before which ones; see drawing.py
 """
 
@@ -291,7 +291,7 @@ def test_what_cannot_be_published_is_refused_before_anything_is_written(
 
 def test_readers_never_saw_two_builds(published: Published) -> None:
     assert published.readers
-    for number in range(examples(0, 50)):
+    for number in range(examples(0, 20)):
         published.project.write({"models/marts/late.sql": "select 1 as id where false"})
         published.build(
             8 + number % 2, "build", "--exclude", "late", select="orders customers come"

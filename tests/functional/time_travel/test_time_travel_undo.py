@@ -1,6 +1,6 @@
 """undo_run: everything that a run wrote is what it was, or nothing changes.
 
-DBT_DELTA_EXAMPLES=40   before how many writes an undo is broken off (default 1, with --long 8)
+DBT_DELTA_EXAMPLES=40   before how many writes an undo is broken off (default 1, with --long 4)
 DBT_DELTA_SEED          before which ones; see drawing.py
 """
 
@@ -19,7 +19,7 @@ from tests.functional.harness import Invocation, Project, is_session
 from tests.functional.operations import operations
 from tests.functional.snapshots.test_snapshots_strategies import snapshot
 
-FAILURES = examples(1, 8)
+FAILURES = examples(1, 4)
 KEPT = (
     "delta.deletedFileRetentionDuration",
     "delta.logRetentionDuration",
