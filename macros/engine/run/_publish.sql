@@ -122,7 +122,11 @@
 {% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
-    {%- set heads, edges = dbt_delta._heads(settings, state.before), dbt_delta._edges(graph.nodes) -%}
+    {%- set heads = dbt_delta._heads(settings, state.before) -%}
+    {%- set nodes = dbt_delta._with_unit_tests(
+        graph.nodes, dbt_delta._known_unit_tests(state.before.pending) + results | map(attribute='id') | list
+    ) -%}
+    {%- set edges = dbt_delta._edges(nodes) -%}
     {%- set ids, moved, overwritten, seen, written, failed = [], {}, [], {}, {}, [] -%}
     {%- for name, node in settings.nodes.items() -%}
         {%- do ids.append(node.unique_id) -%}
@@ -141,8 +145,8 @@
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved,
-        overwritten, is_limited
+        ids, nodes, edges, state.before.pending, results, state.before.seen, moved,
+        overwritten, is_limited, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}

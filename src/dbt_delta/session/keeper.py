@@ -68,7 +68,8 @@ class Keeper:
             return True
         with connection:
             try:
-                if warm.hear(connection, warm.ANSWER_SECONDS)["ask"] != "attach":
+                wanted = warm.hear(connection, warm.ANSWER_SECONDS)["ask"]
+                if wanted != "attach" or not self._has_folders():
                     self._end()
                     warm.tell(connection, ended=True)
                     return False
@@ -122,6 +123,11 @@ class Keeper:
         runtime.gc()
         used = (runtime.totalMemory() - runtime.freeMemory()) / runtime.maxMemory()
         return f"{used:.0%} of its memory is in use" if used > MOST_OF_HEAP else ""
+
+    def _has_folders(self) -> bool:
+        """Whether Spark's temporary folders are there: what tidies them up breaks every shuffle."""
+        disk = self._jvm.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager()
+        return all(folder.exists() for folder in disk.localDirs())
 
     def _has_no_children(self) -> bool:
         """Whether the JVM's child processes are gone; some live for a moment."""
