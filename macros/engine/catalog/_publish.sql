@@ -46,15 +46,20 @@
             {%- endfor -%}
         {%- endfor -%}
     {%- endif -%}
-    {%- set rows = [] if place.records.identifier not in found else run_query(
-        'select state from ' ~ dbt_delta._named(place.records)
-        ~ ' where name is null order by written_at desc limit 1'
-    ).rows -%}
     {{- return({
         'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
         'broken': broken, 'is_new': found | length < 2,
-        'before': fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0},
+        'before': dbt_delta._left(settings if place.records.identifier in found else none),
     }) -}}
+{%- endmacro %}
+
+{# What the last run left: {pending, seen, written, read_at}; nothing where there are no settings. #}
+{% macro _left(settings) -%}
+    {%- set rows = [] if settings is none else run_query(
+        'select state from ' ~ dbt_delta._named(dbt_delta._publish_place(settings).records)
+        ~ ' where name is null order by written_at desc limit 1'
+    ).rows -%}
+    {{- return(fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0}) -}}
 {%- endmacro %}
 
 {# Refuses what stands in the way of a view, or is the view of another schema's table. #}

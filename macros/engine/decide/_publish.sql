@@ -101,6 +101,15 @@
     {{- return(pending) -}}
 {%- endmacro %}
 
+{# What is left to do, with what runs have left since this one read what was left `before`. #}
+{% macro _also_left(pending, before, now) -%}
+    {%- set found = dict(pending) -%}
+    {%- for id, why in now.pending.items() if before.pending.get(id) != why -%}
+        {%- do found.setdefault(id, why) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
 {# Whether a node was built from scratch in a run: its own setting wins over --full-refresh. #}
 {% macro _is_full(node, is_full) -%}
     {%- set own = node.get('config', {}).get('full_refresh') -%}

@@ -157,6 +157,7 @@
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
     {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
+    {%- set pending = dbt_delta._also_left(pending, state.before, dbt_delta._left(settings)) -%}
     {%- set left = {'pending': pending, 'seen': seen, 'written': written} -%}
     {%- if shown.lines or dict(state.before, **left) != state.before -%}
         {%- do dbt_delta._record(

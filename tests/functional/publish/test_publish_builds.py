@@ -270,8 +270,24 @@ def test_what_others_write_after_a_run_built_it_is_not_published(
     assert wrote.is_set()
     assert "orders has version" in run.output
     assert published.shown() == before
-    assert "Published in" in published.build(4).output
+    # What another run has left while this one publishes is not forgotten.
+    records = f"{published.schema}.dbt_delta_publications"
+    left = json.dumps({"pending": {"model.consumer.customers": "failed"}, "seen": {}, "read_at": 0})
+
+    def publish_beside(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if wrote.is_set() and re.match(r"\s*(/\*.*?\*/\s*)?alter view", sql, re.DOTALL):
+            wrote.clear()
+            values = f"1L, current_timestamp(), 'other', null, null, null, null, '{left}'"
+            session().sql(f"insert into {records} select {values}")
+        return stock(self, sql, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkConnectionManager, "execute", publish_beside)
+        assert "Published in" in published.build(4).output
+    assert not wrote.is_set()
     assert published.shown()["orders"] == [4, "extra"]
+    refused = published.operation("publish", check=False)
+    assert "customers failed" in refused.output
 
 
 def test_what_cannot_be_published_is_refused_before_anything_is_written(

@@ -104,6 +104,12 @@ def test_a_unit_test_that_failed_is_left_until_it_passes() -> None:
     assert left(failed, (ids[0], "pass")) == {}
 
 
+def test_what_another_run_left_meanwhile_is_kept() -> None:
+    before, now = {"a": "failed", "b": "failed"}, {"b": "failed", "c": "failed", "d": "failed"}
+    left = rendering.load()._also_left({"d": "was skipped"}, {"pending": before}, {"pending": now})
+    assert left == {"c": "failed", "d": "was skipped"}
+
+
 @pytest.mark.parametrize("kind", ["table", "incremental"])
 def test_an_incremental_model_that_was_sampled_has_to_be_built_from_scratch(kind: str) -> None:
     macros = rendering.load()
