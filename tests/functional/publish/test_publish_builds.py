@@ -379,7 +379,7 @@ UNFINISHED = {
 }
 
 
-def test_what_is_not_finished_is_not_published(project: Project) -> None:
+def test_what_is_not_finished_is_not_published(project: Project, broken_at: dict[str, int]) -> None:
     published = Published(project)
     published.settings["unit"] = "model"
     project.write(dict.fromkeys(name for name in FILES if "models" in name))
@@ -395,9 +395,12 @@ def test_what_is_not_finished_is_not_published(project: Project) -> None:
     assert published.shown() == first
     # What --empty leaves as it is needs nothing.
     published.build(1, "run", "--empty", "-s", "sampled", "--full-refresh")
+    # The publication of `renamed` fails, too; what failed before it is known all the same.
+    broken_at.update(step=2, writes=0)
     run = published.build(2, check=False)
+    broken_at["step"] = 0
     assert "readers see a version of it through" in run.output
-    assert "unit_tested, as step_is_one failed, unit_tested was skipped" in run.output
+    assert "injected" in run.output
     assert published.shown() == first
     # Somebody exchanges two columns.
     for old, new in (("step", "s"), ("other", "step"), ("s", "other")):
