@@ -31,6 +31,7 @@
         {%- do dbt_delta._build_view(existing, 'select * from ' ~ dbt_delta._named(defer_relation)) -%}
         {{- return({'relations': [this.incorporate(type='view')]}) -}}
     {%- endif -%}
+    {%- if existing is not none -%}{%- do dbt_delta._check_readers(this) -%}{%- endif -%}
     {%- set successor = this if existing is none else dbt_delta._beside(this, 'new') -%}
     {%- call dbt_delta._tagging(dbt_delta._replaced_tag(existing)) -%}
         {%- call statement('main') -%}

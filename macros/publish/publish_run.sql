@@ -3,7 +3,8 @@
     {%- set settings = dbt_delta._publish_settings() if execute else none -%}
     {%- if settings is none -%}{{- return('') -}}{%- endif -%}
     {%- set outcomes = [] -%}
-    {%- for result in results -%}
+    {#- A run with --empty adds no row to an incremental model that is there. -#}
+    {%- for result in results if not (result.message or '').startswith('--empty: ') -%}
         {%- do outcomes.append({'id': result.node.unique_id, 'status': result.status | string}) -%}
     {%- endfor -%}
     {%- set is_limited = true if invocation_args_dict.get('empty') or invocation_args_dict.get('sample') else false -%}

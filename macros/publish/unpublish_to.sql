@@ -27,7 +27,7 @@
     ) -%}
     {%- if done.lines -%}
         {%- do dbt_delta._record(
-            settings, done.seq, found.versions, found.versions, state.before
+            settings, done.seq, found.versions, found.versions, state.before, state.before
         ) -%}
         {%- do dbt_delta._settle(settings) -%}
         {%- do print('Readers of ' ~ settings.schema ~ ' see run ' ~ found.run[:8] ~ ': ' ~ done.lines | join(', ') ~ '.') -%}

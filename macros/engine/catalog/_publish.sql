@@ -46,15 +46,20 @@
             {%- endfor -%}
         {%- endfor -%}
     {%- endif -%}
-    {%- set rows = [] if place.records.identifier not in found else run_query(
-        'select state from ' ~ dbt_delta._named(place.records)
-        ~ ' where name is null order by written_at desc limit 1'
-    ).rows -%}
     {{- return({
         'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
         'broken': broken, 'is_new': found | length < 2,
-        'before': fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0},
+        'before': dbt_delta._left(settings if place.records.identifier in found else none),
     }) -}}
+{%- endmacro %}
+
+{# What the last run left: {pending, seen, written, read_at}; nothing where there are no settings. #}
+{% macro _left(settings) -%}
+    {%- set rows = [] if settings is none else run_query(
+        'select state from ' ~ dbt_delta._named(dbt_delta._publish_place(settings).records)
+        ~ ' where name is null order by written_at desc limit 1'
+    ).rows -%}
+    {{- return(fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0}) -}}
 {%- endmacro %}
 
 {# Refuses what stands in the way of a view, or is the view of another schema's table. #}
@@ -119,9 +124,7 @@
             {%- do heads.update({table.name: {
                 'relation': table.relation, 'version': version, 'location': table.location,
                 'written': found[0].written if found else table.written, 'is_anew': is_anew,
-                'is_moved': is_anew or (
-                    table.seen is not none and dbt_delta._move_rows(found, table.seen, version)
-                ),
+                'is_moved': is_anew or (table.seen is not none and dbt_delta._is_changed(found, table.seen)),
                 'is_overwritten': dbt_delta._is_overwritten(found, invocation_id),
             }}) -%}
         {%- endfor -%}
@@ -143,4 +146,12 @@
         }}) -%}
     {%- endfor -%}
     {{- return(found.values() | list) -}}
+{%- endmacro %}
+
+{# Of unit tests that were left to do, those that the project still has; all where the plugin does not say that. #}
+{% macro _known_unit_tests(pending) -%}
+    {%- set known = adapter.dbt_delta_unit_tests() if adapter.dbt_delta_unit_tests is defined else pending -%}
+    {%- set found = [] -%}
+    {%- for id in pending if id.startswith('unit_test.') and id in known -%}{%- do found.append(id) -%}{%- endfor -%}
+    {{- return(found) -}}
 {%- endmacro %}

@@ -27,6 +27,14 @@
     {{- return(false) -}}
 {%- endmacro %}
 
+{# Whether a commit after a version may have changed what readers see. #}
+{% macro _is_changed(commits, seen) -%}
+    {%- for commit in commits if seen < commit.version and dbt_delta._changes_view(commit) -%}
+        {{- return(true) -}}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
 {#
     Whether a table is another one than that of which version `seen` was written at a time: it was dropped and made
     again. Commits newest first; those of old files may be missing.
@@ -38,10 +46,15 @@
     {{- return(commits | length > 0 and commits[0].version < seen) -}}
 {%- endmacro %}
 
-{# Whether others may have changed rows after the last commit of a run that did; commits newest first. #}
+{# Whether a commit may have changed what readers see, such as the names of columns. #}
+{% macro _changes_view(commit) -%}
+    {{- return(dbt_delta._moves_rows(commit) or commit.operation == 'RENAME COLUMN') -}}
+{%- endmacro %}
+
+{# Whether others may have changed what readers see after the last commit of a run that did; commits newest first. #}
 {% macro _is_overwritten(commits, run) -%}
     {%- set others = [] -%}
-    {%- for commit in commits if dbt_delta._moves_rows(commit) -%}
+    {%- for commit in commits if dbt_delta._changes_view(commit) -%}
         {%- if commit.run == run -%}{{- return(others | length > 0) -}}{%- endif -%}
         {%- do others.append(commit.version) -%}
     {%- endfor -%}

@@ -26,7 +26,7 @@
     {%- set found = dbt_delta._reached(ids, edges.up) -%}
     {%- set tests = {} -%}
     {%- for id in found -%}
-        {%- for child in edges.down.get(id, []) if child.startswith('test.') -%}
+        {%- for child in edges.down.get(id, []) if child.split('.')[0] in ('test', 'unit_test') -%}
             {%- do tests.update({child: true}) -%}
         {%- endfor -%}
     {%- endfor -%}
@@ -34,13 +34,32 @@
 {%- endmacro %}
 
 {#
+    The nodes of a graph, with the unit tests among some ids, which dbt's graph lacks:
+    `unit_test.<package>.<model>.<name>`.
+#}
+{% macro _with_unit_tests(nodes, ids) -%}
+    {%- set found = dict(nodes) -%}
+    {%- for id in ids if id.startswith('unit_test.') -%}
+        {%- set model, parents = 'model.' ~ id.split('.')[1:3] | join('.'), [] -%}
+        {%- for node in nodes if node == model or node.startswith(model ~ '.v') -%}
+            {%- do parents.append(node) -%}
+        {%- endfor -%}
+        {%- do found.update({id: {'depends_on': {'nodes': parents}}}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{#
     What is left to do before what is built may be published, {id: why}: what was left `before` and did not succeed
     since; what failed; what was not run after something before it was built; published tables that no run has built
     yet, or that others wrote (`moved`, {id: version}), of which others wrote `overwritten` after this run. `results`
-    are [{id, status}] of this run.
+    are [{id, status}] of this run; it was limited by --empty or --sample, or full by --full-refresh.
 #}
-{% macro _pending(published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false) -%}
+{% macro _pending(
+    published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false, is_full=false
+) -%}
     {%- set concerned, pending, done = {}, {}, {} -%}
+    {%- set limited, and_full = 'was built with --empty or --sample', ': it needs --full-refresh' -%}
     {#- dbt runs no ephemeral model, and has no result of one. -#}
     {%- for id in dbt_delta._concerned(published, edges)
         if nodes.get(id, {}).get('config', {}).get('materialized') != 'ephemeral' -%}
@@ -49,7 +68,8 @@
     {%- for result in results -%}
         {%- do done.update({result.id: dbt_delta._is_success(result.status)}) -%}
     {%- endfor -%}
-    {%- for id, why in before.items() if id in concerned and id in nodes and not done.get(id) -%}
+    {%- for id, why in before.items() if id in concerned and id in nodes
+        and (not done.get(id) or (why.endswith(and_full) and not dbt_delta._is_full(nodes[id], is_full))) -%}
         {%- do pending.update({id: why}) -%}
     {%- endfor -%}
     {#- Its id has a hash of its arguments: it may be one of the tests that there are now. -#}
@@ -61,8 +81,9 @@
     {%- for result in results if result.id in concerned -%}
         {%- if not done[result.id] -%}
             {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}
-        {%- elif is_limited and not result.id.startswith('test.') -%}
-            {%- do pending.update({result.id: 'was built with --empty or --sample'}) -%}
+        {%- elif is_limited and result.id.split('.')[0] not in ('test', 'unit_test') -%}
+            {%- set is_added_to = nodes.get(result.id, {}).get('config', {}).get('materialized') == 'incremental' -%}
+            {%- do pending.update({result.id: limited ~ (and_full if is_added_to)}) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for result in results if done[result.id] and result.id.split('.')[0] in ('model', 'seed', 'snapshot') -%}
@@ -80,13 +101,28 @@
     {{- return(pending) -}}
 {%- endmacro %}
 
+{# What is left to do, with what runs have left since this one read what was left `before`. #}
+{% macro _also_left(pending, before, now) -%}
+    {%- set found = dict(pending) -%}
+    {%- for id, why in now.pending.items() if before.pending.get(id) != why -%}
+        {%- do found.setdefault(id, why) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# Whether a node was built from scratch in a run: its own setting wins over --full-refresh. #}
+{% macro _is_full(node, is_full) -%}
+    {%- set own = node.get('config', {}).get('full_refresh') -%}
+    {{- return(is_full if own is none else own) -}}
+{%- endmacro %}
+
 {% macro _is_success(status) -%}
     {{- return((status | string | lower) in ('success', 'pass', 'warn', 'no-op')) -}}
 {%- endmacro %}
 
-{# The name of a node in its id; a generic test has a hash behind it. #}
+{# The name of a node in its id; a generic test has a hash behind it, a unit test its model before it. #}
 {% macro _node_name(id) -%}
-    {{- return(id.split('.')[2]) -}}
+    {{- return(id.split('.')[3 if id.startswith('unit_test.') else 2]) -}}
 {%- endmacro %}
 
 {# Published tables, by the names that readers see, in the units that move together. #}
@@ -112,12 +148,15 @@
         {%- for id, why in pending.items() if id in concerned -%}
             {%- do whys.append(dbt_delta._node_name(id) ~ ' ' ~ why) -%}
         {%- endfor -%}
+        {%- for name in names if name not in heads and not whys -%}
+            {%- do whys.append(name ~ ' is not there') -%}
+        {%- endfor -%}
         {%- for name in names -%}
-            {%- if not whys and name in heads -%}
+            {%- if not whys -%}
                 {%- do targets.update({name: heads[name]}) -%}
             {%- else -%}
                 {%- if name in published -%}{%- do targets.update({name: published[name]}) -%}{%- endif -%}
-                {%- do held.update({name: whys | unique | list or ['is not there']}) -%}
+                {%- do held.update({name: whys | unique | list}) -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}

@@ -26,7 +26,6 @@
     {%- endfor -%}
     {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
     {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
-    {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
     {%- for view in early + late -%}
         {%- do dbt_delta._set_published_view(settings, view, view.name not in state.views) -%}
     {%- endfor -%}
@@ -103,15 +102,16 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# Writes down what is published, and what a run leaves to later ones. #}
-{% macro _record(settings, seq, targets, heads, before) -%}
+{# Writes down what is published, and what a run leaves to later ones, of what it found `before`. #}
+{% macro _record(settings, seq, targets, heads, left, before) -%}
     {%- set rows = [] -%}
     {%- for name, target in targets.items() -%}
         {%- do rows.append(dict(target, name=name, location=heads.get(name, {}).get('location') or '')) -%}
     {%- endfor -%}
+    {%- set pending = dbt_delta._also_left(left.pending, before, dbt_delta._left(settings)) -%}
     {%- do run_query(dbt_delta.get_record_sql(
         dbt_delta._publish_place(settings).records, seq, invocation_id, rows,
-        tojson(before, sort_keys=true),
+        tojson(dict(left, pending=pending), sort_keys=true),
     )) -%}
 {%- endmacro %}
 
@@ -122,7 +122,11 @@
 {% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
-    {%- set heads, edges = dbt_delta._heads(settings, state.before), dbt_delta._edges(graph.nodes) -%}
+    {%- set heads = dbt_delta._heads(settings, state.before) -%}
+    {%- set nodes = dbt_delta._with_unit_tests(
+        graph.nodes, dbt_delta._known_unit_tests(state.before.pending) + results | map(attribute='id') | list
+    ) -%}
+    {%- set edges = dbt_delta._edges(nodes) -%}
     {%- set ids, moved, overwritten, seen, written, failed = [], {}, [], {}, {}, [] -%}
     {%- for name, node in settings.nodes.items() -%}
         {%- do ids.append(node.unique_id) -%}
@@ -141,8 +145,8 @@
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, graph.nodes, edges, state.before.pending, results, state.before.seen, moved,
-        overwritten, is_limited
+        ids, nodes, edges, state.before.pending, results, state.before.seen, moved,
+        overwritten, is_limited, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}
@@ -151,12 +155,16 @@
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
     {%- endfor -%}
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
+    {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
+    {%- set left = {'pending': pending, 'seen': seen, 'written': written, 'read_at': state.now} -%}
+    {%- set is_news = dict(state.before, **left) != dict(state.before, read_at=state.now) -%}
+    {#- What is left to do is known also if the publication fails. -#}
+    {%- set is_known = is_news and pending | length > 0 -%}
+    {%- if is_known -%}{%- do dbt_delta._record(settings, state.seq, {}, heads, left, state.before) -%}{%- endif -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
-    {%- if state.is_new and not shown.lines -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
-    {%- set left = {'pending': pending, 'seen': seen, 'written': written} -%}
-    {%- if shown.lines or dict(state.before, **left) != state.before -%}
+    {%- if shown.lines or (is_news and not is_known) -%}
         {%- do dbt_delta._record(
-            settings, shown.seq, plan.targets if shown.lines else {}, heads, dict(left, read_at=state.now)
+            settings, shown.seq, plan.targets if shown.lines else {}, heads, left, state.before
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._settle(settings) -%}

@@ -113,6 +113,11 @@ class DeltaAdapter(StockAdapter):
         return select(self, selection, state)
 
     @available
+    def dbt_delta_unit_tests(self) -> list[str]:
+        """Ids of the project's unit tests, which dbt's ``graph`` lacks."""
+        return list(self.get_macro_resolver().unit_tests)
+
+    @available
     def dbt_delta_state(self, selection: str | None) -> list[dict[str, Any]] | None:
         """See ``report.report``; None through a connection to a server."""
         from dbt_delta.state import report

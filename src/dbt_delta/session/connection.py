@@ -107,6 +107,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the error of Spark or of the model, with the line of the model.
         """
+        spark.coded.add(code.co_filename)
         try:
             with self._running():
                 # A model may label its jobs itself; the next statement sets its own label.

@@ -40,6 +40,7 @@ class Keeper:
         self._listener = listener
         self._about = about
         self._wait = float(about["wait"])
+        self._until = 0.0
         self._gateway = _gateway(about)
         self._jvm = self._gateway.jvm
         self._watch = socket.create_connection(("127.0.0.1", about["port_of_java"]))
@@ -50,26 +51,25 @@ class Keeper:
         try:
             if not self._is_clean():
                 return
-            deadline = time.monotonic() + self._wait
-            while time.monotonic() < deadline and self._is_wanted():
+            self._until = time.monotonic() + self._wait
+            while time.monotonic() < self._until and self._is_wanted():
                 if not select.select([self._listener], [], [], 1)[0]:
                     continue
                 if not self._serve(self._listener.accept()[0]):
                     return
-                deadline = time.monotonic() + self._wait
         finally:
             self._end()
 
     def _serve(self, place: socket.socket) -> bool:
         """Whether the JVM is kept after this command."""
         try:
-            place.settimeout(None)
             connection = warm.admit(place, self._about["key"])
         except (AuthenticationError, OSError, EOFError):
             return True
         with connection:
             try:
-                if warm.hear(connection, warm.ANSWER_SECONDS)["ask"] != "attach":
+                wanted = warm.hear(connection, warm.ANSWER_SECONDS)["ask"]
+                if wanted != "attach" or not self._has_folders():
                     self._end()
                     warm.tell(connection, ended=True)
                     return False
@@ -78,6 +78,7 @@ class Keeper:
             except (OSError, EOFError):
                 return False
         self._server.shutdown()
+        self._until = time.monotonic() + self._wait
         return self._wait > 0 and self._is_clean()
 
     def _open(self) -> dict[str, Any]:
@@ -122,6 +123,11 @@ class Keeper:
         runtime.gc()
         used = (runtime.totalMemory() - runtime.freeMemory()) / runtime.maxMemory()
         return f"{used:.0%} of its memory is in use" if used > MOST_OF_HEAP else ""
+
+    def _has_folders(self) -> bool:
+        """Whether Spark's temporary folders are there: what tidies them up breaks every shuffle."""
+        disk = self._jvm.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager()
+        return all(folder.exists() for folder in disk.localDirs())
 
     def _has_no_children(self) -> bool:
         """Whether the JVM's child processes are gone; some live for a moment."""

@@ -19,6 +19,7 @@ def select(
     from dbt.compilation import Linker
     from dbt.contracts.state import PreviousState
     from dbt.graph import Graph, NodeSelector, parse_difference
+    from dbt_common.events.contextvars import task_contextvars
 
     manifest = adapter.get_macro_resolver()
     linker = Linker()
@@ -32,5 +33,7 @@ def select(
             project_root=Path(config.project_root),
         )
     selector = NodeSelector(Graph(linker.graph), manifest, previous)
-    found = selector.get_selected(parse_difference((selection,), None))
+    # dbt sets the root for runs only; in run operations path: would look in the current folder.
+    with task_contextvars(project_root=config.project_root):
+        found = selector.get_selected(parse_difference((selection,), None))
     return sorted(one for one in found if one.partition(".")[0] in kinds)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CLASS_PATH = "spark.driver.extraClassPath"
+# Settings that may name files of this machine.
+_FILES = (_CLASS_PATH, "spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles")
 # Settings that decide where the data is: in one process Spark would silently ignore a second value.
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
@@ -39,6 +41,8 @@ _root_settings: dict[str, str] = {}
 _started_with: set[str] = set()
 # One entry for each statement that runs.
 in_flight: set[object] = set()
+# Names of Python models that ran: they may change whatever Spark's JVM has.
+coded: set[str] = set()
 
 
 def new_session(settings: dict[str, str]) -> "SparkSession":
@@ -137,7 +141,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
         check_shared_metastore(settings)
     else:
         wait = warm.seconds(settings)
-        identity = warm.identity(settings, _jar_folders(settings)) if wait else ""
+        identity = warm.identity(settings, _read_at_start(settings)) if wait else ""
         place = lock.acquire(metastore, identity)
     # pyspark prints each failed statement with its JVM trace as JSON; dbt reports the error.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
@@ -221,16 +225,22 @@ def _attach(place: warm.Warm) -> None:
 
 
 def _leave(metastore: Path, about: dict[str, Any]) -> None:
-    """Leaves Spark to the next command, unless a statement still runs: then it ends as always."""
+    """Leaves Spark to the next command.
+
+    It ends as always if a statement still runs, and after Python models.
+    """
     process = _jvm()
-    if in_flight or process is None or is_driver_gone(within=0):
+    if in_flight or coded or process is None or is_driver_gone(within=0):
         return
     if isinstance(process, warm.Warm):
         process.leave(about["wait"])
         return
     gate = _root.sparkContext._gateway.java_parameters
     about = {**about, "port_of_java": gate.port, "secret": gate.auth_token}
-    warm.hand_over(metastore, process, about)
+    try:
+        warm.hand_over(metastore, process, about)
+    except OSError as error:
+        sys.stderr.write(f"Spark is not kept for the next command: {error}\n")
 
 
 def _context() -> Any:
@@ -238,14 +248,19 @@ def _context() -> Any:
     return _root.sparkContext._jsc.sc()
 
 
-def _jar_folders(settings: Mapping[str, str]) -> list[Path]:
-    """Where Spark's JARs and those of the class path are."""
+def _read_at_start(settings: Mapping[str, str]) -> list[Path]:
+    """The local files and folders that a JVM takes code and settings from."""
     import importlib.util
 
     spec = importlib.util.find_spec("pyspark")
-    own = [Path(spec.origin).parent / "jars"] if spec and spec.origin else []
-    places = settings.get(_CLASS_PATH, "").split(os.pathsep)
-    return own + [Path(place).parent for place in places if place.endswith("*")]
+    installed = str(Path(spec.origin).parent) if spec and spec.origin else ""
+    spark = os.environ.get("SPARK_HOME") or installed
+    places = [f"{spark}/jars", os.environ.get("SPARK_CONF_DIR") or f"{spark}/conf"]
+    places += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
+    for name in _FILES:
+        local = re.sub(r"\bfile:/*", "/", settings.get(name, ""))
+        places += [place.partition("#")[0].removesuffix("*") for place in re.split("[,:]", local)]
+    return [Path(place) for place in places if place]
 
 
 def check_shared_metastore(settings: Mapping[str, str]) -> None:

@@ -11,10 +11,13 @@ import json
 import os
 import re
 import secrets
+import select
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from pathlib import Path
@@ -26,6 +29,8 @@ SETTING = "spark.dbt_delta.warm"
 VARIABLE = "DBT_DELTA_WARM"
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 ANSWER_SECONDS = 60
+# For both sides to prove that they know the key; the keeper serves nobody else meanwhile.
+PROOF_SECONDS = 5
 # What a terminal or a shell sets, and what only dbt reads: no JVM works in another way for them.
 _OF_SHELLS = re.compile(
     r"_|PWD|OLDPWD|SHLVL|TERM|TERM_.*|COLORTERM|COLUMNS|LINES|WINDOWID|DISPLAY|SSH_.*|XDG_SESSION.*"
@@ -56,26 +61,36 @@ def seconds(settings: Mapping[str, str]) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
-def identity(settings: Mapping[str, str], folders: list[Path]) -> str:
-    """What a JVM is started with: settings, JARs, variables and the folder; as a hash.
+def identity(settings: Mapping[str, str], places: list[Path]) -> str:
+    """What a JVM is started with: settings, files, variables and the folder; as a hash.
 
     Args:
-        folders: where the JARs are.
+        places: the files, and folders of files, that it reads when it starts.
     """
-    jars = [
+    files = [
         (str(path), path.stat().st_size, path.stat().st_mtime_ns)
-        for folder in folders
-        for path in sorted(folder.glob("*.jar"))
+        for place in places
+        for path in ([place] if place.is_file() else sorted(place.rglob("*")))
+        if path.is_file()
     ]
     own = {key: value for key, value in settings.items() if key != SETTING}
     shell = {key: value for key, value in os.environ.items() if not _OF_SHELLS.fullmatch(key)}
-    text = json.dumps([own, jars, shell, os.getcwd(), sys.executable], sort_keys=True)
+    text = json.dumps([own, files, shell, os.getcwd(), sys.executable], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def record(metastore: Path) -> Path:
     """The file that says where the keeper is; only its owner can read it."""
     return metastore.with_name(metastore.name + ".warm")
+
+
+def database(metastore: Path) -> list[int]:
+    """What becomes another one if the folder is removed or copied: a JVM has its own files open."""
+    try:
+        about = (metastore / "service.properties").stat()
+    except FileNotFoundError:
+        return []
+    return [about.st_dev, about.st_ino, about.st_ctime_ns]
 
 
 def log(metastore: Path) -> Path:
@@ -118,9 +133,10 @@ def attach(metastore: Path, wanted: str) -> Warm | None:
     found = _found(metastore)
     if found is None:
         return None
+    is_same = found["identity"] == wanted and found.get("database") == database(metastore)
     try:
         connection = _connect(found)
-        tell(connection, ask="attach" if found["identity"] == wanted else "end")
+        tell(connection, ask="attach" if is_same else "end")
         answer = hear(connection, ANSWER_SECONDS)
     except (ConnectionError, EOFError, AuthenticationError):
         # The keeper was killed; its JVM ends by itself, and the lock waits for that.
@@ -148,6 +164,7 @@ def hand_over(metastore: Path, jvm: "subprocess.Popen[bytes]", about: Mapping[st
     listener = socket.create_server(("127.0.0.1", 0), backlog=8)
     found = {
         "identity": about["identity"],
+        "database": database(metastore),
         "port": listener.getsockname()[1],
         "key": secrets.token_hex(32),
         "pid": jvm.pid,
@@ -209,13 +226,9 @@ def _connect(found: Mapping[str, Any]) -> Connection:
     """Each side proves that it knows the key of the record."""
     place = socket.create_connection(("127.0.0.1", found["port"]), timeout=ANSWER_SECONDS)
     place.settimeout(None)
-    connection = Connection(place.detach())
-    key = str(found["key"]).encode()
-    if not connection.poll(ANSWER_SECONDS):
+    if not select.select([place], [], [], ANSWER_SECONDS)[0]:
         raise TimeoutError(f"no answer after {ANSWER_SECONDS} s")
-    answer_challenge(connection, key)
-    deliver_challenge(connection, key)
-    return connection
+    return _proved(place, str(found["key"]), answer_challenge, deliver_challenge)
 
 
 def admit(place: socket.socket, key: str) -> Connection:
@@ -223,8 +236,28 @@ def admit(place: socket.socket, key: str) -> Connection:
 
     Raises:
         AuthenticationError: the other side does not know the key.
+        EOFError: it said nothing.
     """
-    connection = Connection(place.detach())
-    deliver_challenge(connection, key.encode())
-    answer_challenge(connection, key.encode())
+    place.settimeout(None)
+    return _proved(place, key, deliver_challenge, answer_challenge)
+
+
+def _proved(
+    place: socket.socket, key: str, *steps: Callable[[Connection, bytes], None]
+) -> Connection:
+    """A connection on which both sides have taken their steps; it is cut if that takes long."""
+
+    def cut() -> None:
+        with suppress(OSError):
+            place.shutdown(socket.SHUT_RDWR)
+
+    with place:
+        connection = Connection(os.dup(place.fileno()))
+        timer = threading.Timer(PROOF_SECONDS, cut)
+        timer.start()
+        try:
+            for step in steps:
+                step(connection, key.encode())
+        finally:
+            timer.cancel()
     return connection

@@ -5,6 +5,7 @@ DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off 
 DBT_DELTA_SEED           before which ones; see drawing.py
 """
 
+import json
 import random
 import re
 import threading
@@ -90,7 +91,7 @@ class Published:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.schema = f"{project.schema}_read"
-        self.settings: dict[str, Any] = {"schema": self.schema, "select": "marts"}
+        self.settings: dict[str, Any] = {"schema": self.schema, "select": "path:models/marts"}
         self.readers: Readers | None = None
         project.write(FILES)
         project.configure(**HOOKS)
@@ -269,8 +270,24 @@ def test_what_others_write_after_a_run_built_it_is_not_published(
     assert wrote.is_set()
     assert "orders has version" in run.output
     assert published.shown() == before
-    assert "Published in" in published.build(4).output
+    # What another run has left while this one publishes is not forgotten.
+    records = f"{published.schema}.dbt_delta_publications"
+    left = json.dumps({"pending": {"model.consumer.customers": "failed"}, "seen": {}, "read_at": 0})
+
+    def publish_beside(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if wrote.is_set() and re.match(r"\s*(/\*.*?\*/\s*)?alter view", sql, re.DOTALL):
+            wrote.clear()
+            values = f"1L, current_timestamp(), 'other', null, null, null, null, '{left}'"
+            session().sql(f"insert into {records} select {values}")
+        return stock(self, sql, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkConnectionManager, "execute", publish_beside)
+        assert "Published in" in published.build(4).output
+    assert not wrote.is_set()
     assert published.shown()["orders"] == [4, "extra"]
+    refused = published.operation("publish", check=False)
+    assert "customers failed" in refused.output
 
 
 def test_what_cannot_be_published_is_refused_before_anything_is_written(
@@ -326,3 +343,75 @@ def test_a_table_that_was_made_anew_has_other_rows_at_the_same_version(project: 
     project.sql("create table {schema}.customers using delta as select 1 as id, 2 as step")
     said = published.build(2, "test").output
     assert "customers has version 0, which no finished run has built" in said
+
+
+UNFINISHED = {
+    "models/days.sql": """
+        {{ config(materialized='table', event_time='day') }}
+        select id, timestamp_ntz'2026-01-01' + make_dt_interval(id) as day from range(10)
+        """,
+    # Delta cannot partition a table that was clustered.
+    "models/marts/placed.sql": """
+        {{ config(materialized='table', liquid_clustered_by='id') if var('step') == 1
+           else config(materialized='table', partition_by='id') }}
+        select 1 as id, {{ var('step') }} as step
+        """,
+    "models/marts/unit_tested.sql": """
+        {{ config(materialized='table') }}
+        select id, {{ var('step') }} as step from {{ ref('days') }} where id = 1
+        """,
+    "models/marts/sampled.sql": """
+        {{ config(materialized='incremental') }}
+        select id, 1 as step, day from {{ ref('days') }}
+        {% if is_incremental() %} where day > (select max(day) from {{ this }}) {% endif %}
+        """,
+    "models/marts/renamed.sql": """
+        {{ config(materialized='table', tblproperties={'delta.columnMapping.mode': 'name'}) }}
+        select 1 as id, 2 as step, 3 as other
+        """,
+    "models/unit.yml": """
+        unit_tests:
+          - name: step_is_one
+            model: unit_tested
+            given: [{input: ref('days'), rows: [{id: 1}]}]
+            expect: {rows: [{id: 1, step: 1}]}
+        """,
+}
+
+
+def test_what_is_not_finished_is_not_published(project: Project, broken_at: dict[str, int]) -> None:
+    published = Published(project)
+    published.settings["unit"] = "model"
+    project.write(dict.fromkeys(name for name in FILES if "models" in name))
+    project.write(UNFINISHED)
+    sample = {"start": "2026-01-08", "end": "2026-01-20"}
+    published.build(1, "build", "--sample", json.dumps(sample))
+    assert published.shown() == {}
+    # An incremental model adds to what it has.
+    run = published.build(1)
+    assert len(project.rows("sampled")) == 3
+    assert "sampled, as sampled was built with --empty or --sample: it needs --full-r" in run.output
+    first = {"placed": [1], "unit_tested": [1], "renamed": [2, "other"]}
+    assert published.shown() == first
+    # What --empty leaves as it is needs nothing.
+    published.build(1, "run", "--empty", "-s", "sampled", "--full-refresh")
+    # The publication of `renamed` fails, too; what failed before it is known all the same.
+    broken_at.update(step=2, writes=0)
+    run = published.build(2, check=False)
+    broken_at["step"] = 0
+    assert "readers see a version of it through" in run.output
+    assert "injected" in run.output
+    assert published.shown() == first
+    # Somebody exchanges two columns.
+    for old, new in (("step", "s"), ("other", "step"), ("s", "other")):
+        project.sql(f"alter table {{schema}}.renamed rename column {old} to {new}")
+    run = published.build(2, "run", "--full-refresh", "-s", "sampled unit_tested")
+    assert "unit_tested, as step_is_one failed" in run.output
+    assert "renamed has version" in run.output
+    assert published.shown() == {**first, "sampled": [1, "day"]}
+    read = session().sql(f"select * from {published.schema}.sampled")
+    assert read.count() == 10
+    # The unit test leaves the project.
+    project.write({"models/unit.yml": None})
+    published.build(2, "run", "-s", "renamed")
+    assert published.shown()["unit_tested"] == [2]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -36,10 +37,9 @@ MODELS = {
     """,
     "models/quick.sql": "{{ config(materialized='table') }} select 1 as id",
     "models/in_python.py": """
-        from pyspark.sql.functions import udf
-
         def model(dbt, session):
-            return session.range(2).select(udf(lambda n: n + 1, "long")("id").alias("id"))
+            session.sparkContext._jsc.hadoopConfiguration().set("left.behind", "1")
+            return session.range(2)
     """,
 }
 
@@ -116,21 +116,27 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
     assert kept.metastore.with_name("metastore.warm").stat().st_mode & 0o777 == 0o600
     with socket.create_connection(("127.0.0.1", first["port"])) as stranger:
         stranger.sendall(b"\0\0\0\2{}")
-    kept.run("run", "-s", "quick")
+    with socket.create_connection(("127.0.0.1", first["port"])):
+        kept.run("run", "-s", "quick")
     assert kept.found() == first
-    # Python workers keep modules that may have changed since.
+    # A Python model may change anything in the JVM.
     kept.run("run", "-s", "in_python")
     kept.wait_for_end(first["pid"])
     # A JVM that is started in another way; and a file that no statement takes away.
     kept.run("run", "-s", "quick")
     second = kept.found()
-    kept.run("run", "-s", "quick", AWS_REGION="elsewhere")
+    folder = kept.project.path / "temporary"
+    folder.mkdir()
+    kept.run("run", "-s", "quick", SPARK_LOCAL_DIRS=str(folder))
     assert not alive(second["pid"])
     third = kept.found()
     assert third["identity"] != second["identity"]
+    # What tidies temporary folders up.
+    shutil.rmtree(folder)
     added = json.dumps({"path": str(kept.project.path / "dbt_project.yml")})
-    kept.run("run-operation", "add_file", "--args", added, AWS_REGION="elsewhere")
-    kept.wait_for_end(third["pid"])
+    kept.run("run-operation", "add_file", "--args", added, SPARK_LOCAL_DIRS=str(folder))
+    assert _jvm(kept) != third["pid"]
+    kept.wait_for_end(_jvm(kept))
 
 
 def test_whatever_is_killed_nothing_is_left_and_the_next_command_builds(kept: Home) -> None:
@@ -162,8 +168,14 @@ def test_whatever_is_killed_nothing_is_left_and_the_next_command_builds(kept: Ho
     os.kill(kept.found()["pid"], signal.SIGKILL)
     assert process.wait(60) == 1
     assert "Spark's JVM is gone: it was killed or" in process.output
-    # A command that keeps nothing ends what was kept, and its own.
+    # Its catalog would be gone with it.
     kept.run("run", "-s", "quick")
+    jvm = kept.found()["pid"]
+    for name in ("metastore", "warehouse"):
+        shutil.rmtree(kept.metastore.with_name(name))
+    kept.run("run", "-s", "quick")
+    assert not alive(jvm)
+    # A command that keeps nothing ends what was kept, and its own.
     jvm = kept.found()["pid"]
     kept.run("run", "-s", "quick", DBT_DELTA_WARM="off")
     assert not kept.is_kept()

@@ -1,6 +1,7 @@
 """What may be published, and what its views show, without Spark."""
 
 import re
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -59,7 +60,13 @@ def test_others_wrote_after_a_run(runs: list[str | None], is_overwritten: bool) 
         {"version": 9 - number, "operation": "WRITE", "run": run} for number, run in enumerate(runs)
     ]
     upkeep = {"version": 10, "operation": "OPTIMIZE", "run": None}
-    assert rendering.load()._is_overwritten([upkeep, *commits], "mine") is is_overwritten
+    macros = rendering.load()
+    assert macros._is_overwritten([upkeep, *commits], "mine") is is_overwritten
+    for commit in commits:
+        commit["operation"] = "RENAME COLUMN"
+    assert macros._is_overwritten([upkeep, *commits], "mine") is is_overwritten
+    assert not macros._is_changed([upkeep], 9)
+    assert macros._is_changed([upkeep, *commits], 8)
 
 
 def test_an_ephemeral_model_is_not_waited_for() -> None:
@@ -78,6 +85,47 @@ def test_an_ephemeral_model_is_not_waited_for() -> None:
     assert macros._pending(["model.p.orders"], nodes, edges, {}, results, seen, {}) == {}
     left = macros._pending(["model.p.orders"], nodes, edges, {}, results[:1], seen, {})
     assert list(left) == ["model.p.orders"]
+
+
+def test_a_unit_test_that_failed_is_left_until_it_passes() -> None:
+    macros, ids = rendering.load(), ["unit_test.p.orders.adds_up", "unit_test.p.beside.counts"]
+    nodes = macros._with_unit_tests({**NODES, "model.p.orders.v2": {}}, ids)
+    assert nodes[ids[0]] == {"depends_on": {"nodes": ["model.p.orders", "model.p.orders.v2"]}}
+    edges = macros._edges(nodes)
+
+    def left(before: dict[str, str], *results: tuple[str, str]) -> dict[str, str]:
+        found = [{"id": id, "status": status} for id, status in results]
+        return macros._pending(PUBLISHED, nodes, edges, before, found, SEEN, {})
+
+    failed = left({}, *((id, "fail") for id in ids))
+    assert failed == {ids[0]: "failed"}
+    assert macros._node_name(ids[0]) == "adds_up"
+    assert left(failed, *ALL.items()) == failed
+    assert left(failed, (ids[0], "pass")) == {}
+
+
+def test_what_another_run_left_meanwhile_is_kept() -> None:
+    before, now = {"a": "failed", "b": "failed"}, {"b": "failed", "c": "failed", "d": "failed"}
+    left = rendering.load()._also_left({"d": "was skipped"}, {"pending": before}, {"pending": now})
+    assert left == {"c": "failed", "d": "was skipped"}
+
+
+@pytest.mark.parametrize("kind", ["table", "incremental"])
+def test_an_incremental_model_that_was_sampled_has_to_be_built_from_scratch(kind: str) -> None:
+    macros = rendering.load()
+    nodes = {"model.p.orders": {"config": {"materialized": kind}}}
+    edges, results = macros._edges(nodes), [{"id": "model.p.orders", "status": "success"}]
+
+    def left(before: dict[str, str], **given: bool) -> dict[str, str]:
+        seen = {"model.p.orders": 1}
+        return macros._pending([*nodes], nodes, edges, before, results, seen, {}, **given)
+
+    sampled = left({}, is_limited=True)
+    assert sampled["model.p.orders"].startswith("was built with --empty or --sample")
+    assert left(sampled) == (sampled if kind == "incremental" else {})
+    assert left(sampled, is_full=True) == {}
+    nodes["model.p.orders"]["config"]["full_refresh"] = False
+    assert left(sampled, is_full=True) == left(sampled)
 
 
 def test_a_whole_build_leaves_nothing() -> None:
@@ -184,13 +232,18 @@ def node(name: str, **config: Any) -> dict[str, Any]:
     }
 
 
-def publication(unit: str, left: dict[str, str], failed: list[str]) -> Any:
+def publication(
+    unit: str,
+    left: dict[str, str],
+    failed: list[str],
+    heads: Sequence[str] = ("orders", "customers"),
+) -> Any:
     macros = rendering.load()
     nodes = {name: node(name, group=group) for name, group in (("orders", "a"), ("customers", "b"))}
-    heads = {name: {"relation": f"prod.{name}", "version": 2} for name in nodes}
+    there = {name: {"relation": f"prod.{name}", "version": 2} for name in heads}
     old = {name: {"relation": f"prod.{name}", "version": 1} for name in nodes}
     return macros._publication(
-        {"unit": unit, "nodes": nodes}, macros._edges(NODES), left, failed, heads, old
+        {"unit": unit, "nodes": nodes}, macros._edges(NODES), left, failed, there, old
     )
 
 
@@ -216,6 +269,13 @@ def test_a_unit_stays_as_long_as_something_in_it_or_before_it_is_left() -> None:
         "orders": 1,
         "customers": 1,
     }
+
+
+def test_a_table_that_is_not_there_holds_a_build_back() -> None:
+    found = publication("build", {}, [], heads=["orders"])
+    assert versions(found) == {"orders": 1, "customers": 1}
+    assert set(found["held"]) == {"orders", "customers"}
+    assert versions(publication("model", {}, [], heads=["orders"])) == {"orders": 2, "customers": 1}
 
 
 def test_any_failure_of_the_run_holds_a_build_back() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import threading
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dbt_delta.home import write_private
-from dbt_delta.session import warm
+from dbt_delta.session import spark, warm
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,11 @@ def test_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert is_new(now())
 
 
+def about_keeper(port: int, metastore: Path, key: str) -> dict[str, object]:
+    place = {"port": port, "key": key, "keeper": 1}
+    return {"identity": "i", "database": warm.database(metastore), **place}
+
+
 @pytest.mark.parametrize(("theirs", "is_admitted"), [("right", True), ("wrong", False)])
 def test_both_sides_prove_that_they_know_the_key(
     tmp_path: Path, theirs: str, is_admitted: bool
@@ -79,8 +85,8 @@ def test_both_sides_prove_that_they_know_the_key(
 
         keeper = threading.Thread(target=keep)
         keeper.start()
-        about = {"identity": "i", "port": listener.getsockname()[1], "key": theirs, "keeper": 1}
         path = warm.record(tmp_path / "metastore")
+        about = about_keeper(listener.getsockname()[1], tmp_path / "metastore", theirs)
         write_private(path, json.dumps(about))
         assert path.stat().st_mode & 0o777 == 0o600
         place = warm.attach(tmp_path / "metastore", "i")
@@ -104,8 +110,7 @@ def test_an_impostor_on_the_port_is_not_believed(tmp_path: Path) -> None:
 
         threading.Thread(target=pretend, daemon=True).start()
         path = warm.record(tmp_path / "metastore")
-        about = {"identity": "i", "port": listener.getsockname()[1], "key": "k", "keeper": 1}
-        path.write_text(json.dumps(about))
+        path.write_text(json.dumps(about_keeper(listener.getsockname()[1], path, "k")))
         assert warm.attach(tmp_path / "metastore", "i") is None
 
 
@@ -114,7 +119,66 @@ def test_nobody_and_a_dead_keeper(tmp_path: Path) -> None:
     assert warm.attach(metastore, "i") is None
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    for text in (json.dumps({"identity": "i", "port": port, "key": "k", "keeper": 1}), "{"):
+    for text in (json.dumps(about_keeper(port, metastore, "k")), "{"):
         warm.record(metastore).write_text(text)
         assert warm.attach(metastore, "i") is None
         assert not warm.record(metastore).exists()
+
+
+def test_a_stranger_who_says_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "PROOF_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        for said in (b"", b"\0\0\0\x40half"):
+            with socket.create_connection(listener.getsockname()) as stranger:
+                stranger.sendall(said)
+                with pytest.raises((EOFError, OSError)):
+                    warm.admit(listener.accept()[0], "key")
+
+
+def test_a_metastore_that_was_removed_or_restored_is_another_one(tmp_path: Path) -> None:
+    metastore, copy = tmp_path / "metastore", tmp_path / "copy"
+    assert warm.database(metastore) == []
+    metastore.mkdir()
+    (metastore / "service.properties").write_text("derby")
+    first = warm.database(metastore)
+    assert first == warm.database(metastore) != []
+    shutil.copytree(metastore, copy)
+    shutil.rmtree(metastore)
+    copy.rename(metastore)
+    assert warm.database(metastore) != first
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        asked: list[object] = []
+
+        def keep() -> None:
+            asked.append(warm.hear(connection := warm.admit(listener.accept()[0], "k"), 10))
+            warm.tell(connection, ended=True)
+
+        keeper = threading.Thread(target=keep)
+        keeper.start()
+        about = about_keeper(listener.getsockname()[1], metastore, "k")
+        write_private(warm.record(metastore), json.dumps({**about, "database": first}))
+        assert warm.attach(metastore, "i") is None
+        keeper.join()
+    assert asked == [{"ask": "end"}]
+
+
+def test_all_that_a_jvm_reads_when_it_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("conf", "hadoop", "classes/deep", "lib"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "conf"))
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path / "hadoop"))
+    settings = {
+        "spark.driver.extraClassPath": f"{tmp_path}/lib/*:{tmp_path}/classes:{tmp_path}/one.jar",
+        "spark.jars": f"file://{tmp_path}/two.jar,{tmp_path}/three.jar,s3a://b/four.jar",
+        "spark.archives": f"{tmp_path}/five.zip#name",
+    }
+    known = set()
+    for name in (
+        *("conf/spark-defaults.conf", "hadoop/core-site.xml", "classes/deep/A.class", "lib/a.jar"),
+        *("one.jar", "two.jar", "three.jar", "five.zip"),
+    ):
+        known.add(warm.identity(settings, spark._read_at_start(settings)))
+        (tmp_path / name).write_text("changed")
+        assert warm.identity(settings, spark._read_at_start(settings)) not in known, name
