@@ -15,7 +15,7 @@
         expectations, columns | rejectattr('name', 'in', dbt_delta._quarantine_names()) | list, node.name
     ) -%}
     {%- set where = dbt_delta._inner_sql(where | string).strip() -%}
-    {%- if 'select' in dbt_delta._tokens(where) -%}
+    {%- if dbt_delta._has_subquery(where) -%}
         {%- do dbt_delta._refuse(what ~ ' has where ' ~ where ~ ', a subquery. Use values, as in id in (1, 2).') -%}
     {%- endif -%}
     {%- do dbt_delta._check_expression(name, where, where, what ~ ' has where') -%}
@@ -39,6 +39,7 @@
         if dbt_delta._column(columns, column.name) is not none -%}
         {%- do written.append(column) -%}
     {%- endfor -%}
+    {%- do dbt_delta._check_outdated(node, relation, quarantine, passes, what) -%}
     {%- set keys = dbt_delta._released_keys(node) -%}
     {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, written, what) -%}
     {%- set released = {'id': now.id, 'version': now.version, 'where': passes} -%}
@@ -154,6 +155,33 @@
     {%- call dbt_delta._tagging({'dbt_released': released}) -%}
         {%- do run_query('delete from ' ~ name ~ ' where ' ~ released.where) -%}
     {%- endcall -%}
+{%- endmacro %}
+
+{#
+    Refuses rows that were quarantined before the model ran without expectations: that run left the quarantine alone,
+    and may have written newer rows.
+#}
+{% macro _check_outdated(node, relation, quarantine, passes, what) -%}
+    {%- for commit in dbt_delta._commits(relation) if commit.node == node.unique_id and not commit.expectations
+        and (commit.operation in ('MERGE', 'WRITE') or ' AS SELECT' in commit.operation) -%}
+        {%- set runs = ["''"] -%}
+        {%- for later in dbt_delta._commits(quarantine) if later.time > commit.time and later.run -%}
+            {%- do runs.append(dbt_delta._literal(later.run)) -%}
+        {%- endfor -%}
+        {%- set runs = runs | unique | join(', ') -%}
+        {%- set count = run_query(
+            'select count(*) from ' ~ dbt_delta._named(quarantine) ~ ' where ' ~ passes
+            ~ ' and _invocation_id not in (' ~ runs ~ ')'
+        ).rows[0][0] | int -%}
+        {%- if count -%}
+            {%- do dbt_delta._refuse(
+                what ~ ': ' ~ count ~ ' rows are older than version ' ~ commit.version ~ ' of the table, which was '
+                ~ 'written without expectations and may have newer ones. Nothing was changed. Add to where: _invocation_id in ('
+                ~ runs ~ '), or delete the older rows from the quarantine.'
+            ) -%}
+        {%- endif -%}
+        {{- return(none) -}}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# The keys by which rows are merged; empty if they are appended. #}

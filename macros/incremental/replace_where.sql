@@ -3,7 +3,7 @@
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
 {%- if not predicate -%}
     {{ dbt_delta.get_append_sql(table, batch, settings) }}
-{%- elif dbt_delta._has_subquery(settings.predicates) -%}
+{%- elif dbt_delta._replaces_by_subquery(settings) -%}
     {#- Delta refuses a subquery here (DELTA_UNSUPPORTED_SUBQUERY), so the rows to keep are rewritten.
         NOT around the predicate would lose rows: Spark turns an IN below it into NOT IN, which is never NULL.
         UNION uses the wider type of both sides, which would change rows to keep, so the batch is cast.

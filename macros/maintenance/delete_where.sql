@@ -51,7 +51,7 @@
 {%- endmacro %}
 
 {% macro _refuse_subquery(expression, what) -%}
-    {%- if 'select' in dbt_delta._tokens(expression) -%}
+    {%- if dbt_delta._has_subquery(expression) -%}
         {%- do dbt_delta._refuse(
             what ~ " '" ~ expression | trim ~ "', which contains a subquery. Delta allows none there. Nothing was "
             ~ 'changed. Write values, as in id in (1, 2), or use MERGE: merge into .. using (<the subquery>) as s on .. '

@@ -30,15 +30,16 @@
 
 {# The first build, a full refresh, or a table that replaces a view. #}
 {% macro _build(existing, sql, settings, layout) -%}
-    {%- set judged = dbt_delta._judge(sql) -%}
+    {%- set is_checked = settings.duplicate_keys == 'error' or settings.null_keys == 'error'
+        or (settings.delete_condition and settings.duplicate_keys is none) -%}
+    {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=is_checked) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
         layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._expectations_tag(judged)
     ) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
-    {%- if settings.duplicate_keys == 'error' or settings.null_keys == 'error'
-        or (settings.delete_condition and settings.duplicate_keys is none) -%}
+    {%- if is_checked -%}
         {%- set name = '(\n' ~ sql ~ ')' -%}
         {%- if not dbt_delta._is_fixed_by(judged, settings) -%}
             {%- set staging = dbt_delta._beside(this, 'tmp') -%}
@@ -85,14 +86,21 @@
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
     {%- set table = dbt_delta._table(existing, promised) -%}
     {%- if flags.EMPTY -%}
-        {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised)) -}}
+        {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised, layout.expectations)) -}}
     {%- endif -%}
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
-    {%- set judged = dbt_delta._judge(sql) -%}
-    {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
-    {%- set settings = dict(settings, is_fixed=dbt_delta._is_fixed_by(judged, settings)) -%}
-    {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
+    {#- Where the batch is stored before the quarantine is written, both must come from the same rows. -#}
+    {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
+        is_altered or dbt_delta._replaces_by_subquery(settings)
+        or dbt_delta._column_plan(dbt_delta._columns_of(sql, stored=true), table, settings, promised, sql).changes
+    )) -%}
+    {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
+    {%- set settings = dict(
+        settings, is_fixed=dbt_delta._is_fixed_by(judged, settings),
+        stage='view' if judged.expectations and judged.staging is none else settings.stage,
+    ) -%}
+    {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}
     {%- if settings.strategy in dbt_delta._strategies() and batch.rows != 0 -%}
         {%- do dbt_delta._check_values(
@@ -132,8 +140,8 @@
 {%- endmacro %}
 
 {# --empty on an existing table: the table gets the model's new columns, and keeps its rows. #}
-{% macro _increment_schema(existing, table, sql, settings, promised) -%}
-    {%- set sql = dbt_delta._latest_rows(dbt_delta._judge(sql).sql, settings) -%}
+{% macro _increment_schema(existing, table, sql, settings, promised, expectations) -%}
+    {%- set sql = dbt_delta._latest_rows(dbt_delta._judge(sql, expectations).sql, settings) -%}
     {%- set plan = dbt_delta._column_plan(dbt_delta._columns_of(sql), table, settings, promised, sql) -%}
     {%- do dbt_delta._align(existing, promised, plan.changes | selectattr('kind', 'in', ['add', 'retype']) | list) -%}
     {%- do dbt_delta._write_nothing('--empty: no row was touched') -%}

@@ -23,7 +23,9 @@
             "Cannot seed to '" ~ dbt_delta._named(this) ~ "', it is a view. Drop it, or rename the seed."
         ) -%}
     {%- endif -%}
-    {%- set judged = dbt_delta._judge(dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable))) -%}
+    {%- set judged = dbt_delta._judge(
+        dbt_delta._contracted(dbt_delta.get_seed_sql(seed.columns, variable)), layout.expectations
+    ) -%}
     {%- set sql, layout = judged.sql, dict(layout, tag=dbt_delta._expectations_tag(judged)) -%}
     {%- do dbt_delta._quarantine_build(judged) -%}
     {%- if existing is none or should_full_refresh() or not dbt_delta._is_unchanged(existing, sql, layout) -%}

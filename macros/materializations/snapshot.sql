@@ -12,7 +12,7 @@
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set table = dbt_delta._snapshot_table(existing, settings) -%}
-    {%- set judged = dbt_delta._judge(dbt_delta._inner_sql(compiled_code)) -%}
+    {%- set judged = dbt_delta._judge(dbt_delta._inner_sql(compiled_code), layout.expectations) -%}
     {%- set batch = dbt_delta._snapshot_batch(table, settings, layout, judged) -%}
     {%- set settings = dbt_delta._settled_current(batch, table, settings) -%}
     {%- set batch = dbt_delta._stage_snapshot(table, batch, settings) -%}

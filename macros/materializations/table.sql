@@ -16,7 +16,9 @@
     {%- endif -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set judged = dbt_delta._judge(dbt_delta._contracted(dbt_delta._model_sql())) -%}
+    {%- set judged = dbt_delta._judge(
+        dbt_delta._contracted(dbt_delta._model_sql()), layout.expectations, staged=false
+    ) -%}
     {%- set sql, layout = judged.sql, dict(layout, tag=dbt_delta._expectations_tag(judged)) -%}
     {%- do dbt_delta._quarantine_build(judged) -%}
     {%- if not dbt_delta._flag('skip_unchanged') or should_full_refresh() -%}

@@ -1,4 +1,5 @@
--- The whole year has well-known totals; they hold once the last delivery of it has landed.
+-- The whole year has well-known totals, less the four flights that are too fast; they hold once
+-- the last delivery of it has landed.
 with totals as (
 
     select
@@ -23,13 +24,13 @@ from totals
 where
     delivered_until >= to_date('2014-01-01')
     and not (
-        flights = 336776
+        flights = 336772
         and not_departed = 8255
         and not_arrived = 1175
         and aircraft = 4043
-        and departure_delay_minutes = 4152200
-        and arrival_delay_minutes = 2257174
-        and distance_miles = 350217607
+        and departure_delay_minutes = 4152127
+        and arrival_delay_minutes = 2257161
+        and distance_miles = 350214495
         and weather_hours = 26115
         and planes = 3322
         and airports = 1458

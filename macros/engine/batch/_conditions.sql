@@ -10,14 +10,11 @@
     {{- return('' if settings.strategy in ('replace_where', 'microbatch') else ' as ' ~ settings.target_alias) -}}
 {%- endmacro %}
 
-{% macro _has_subquery(predicates) -%}
-    {{- return('select' in dbt_delta._tokens(predicates | join(' '))) -}}
-{%- endmacro %}
-
 {# Whether a write replaces rows by a condition that Delta cannot take, so that rows to keep are written anew. #}
 {% macro _replaces_by_subquery(settings) -%}
     {{- return(
-        settings.strategy in ('replace_where', 'microbatch') and dbt_delta._has_subquery(settings.predicates)
+        settings.strategy in ('replace_where', 'microbatch')
+        and dbt_delta._has_subquery(settings.predicates | join(' '))
     ) -}}
 {%- endmacro %}
 
@@ -26,7 +23,7 @@
     to nullable on unresolved object).
 #}
 {% macro _refuse_between(table, settings) -%}
-    {%- if settings.strategy not in ('replace_where', 'microbatch') or dbt_delta._has_subquery(settings.predicates) -%}
+    {%- if settings.strategy not in ('replace_where', 'microbatch') or dbt_delta._replaces_by_subquery(settings) -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- for predicate in settings.predicates if 'between' in dbt_delta._tokens(predicate) | map('lower') -%}

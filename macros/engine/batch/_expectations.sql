@@ -3,20 +3,28 @@
     {{- return('((' ~ expectation.expression ~ '\n) is true)') -}}
 {%- endmacro %}
 
-{# The names of the expectations that a row breaks. #}
-{% macro _broken(expectations) -%}
-    {%- set texts = [] -%}
-    {%- for one in expectations -%}
-        {%- do texts.append('if(' ~ dbt_delta._holds(one) ~ ', null, ' ~ dbt_delta._literal(one.name) ~ ')') -%}
-    {%- endfor -%}
-    {{- return('array_compact(array(' ~ texts | join(', ') ~ '))') -}}
+{#
+    Whether the rows must be stored to be judged: to evaluate the SELECT again would cost more, or could give other rows
+    or another judgement.
+#}
+{% macro _is_judged_once(sql, expectations) -%}
+    {%- set chance = '(?i)\\b(rand|random|randn|randstr|uniform|uuid|shuffle|monotonically_increasing_id|now|curdate'
+        ~ '|current_\\w+|localtimestamp|unix_timestamp|reflect|java_method)\\b' -%}
+    {%- set given = expectations | map(attribute='expression') | join(' ') -%}
+    {{- return(
+        config.get('stage') == 'table' or '__quarantine' in sql
+        or modules.re.search(chance, modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', given)) is not none
+        or dbt_delta._is_expensive(sql, model.depends_on.nodes)
+    ) -}}
 {%- endmacro %}
 
-{# The rows of a SELECT, each with the names of what it breaks. #}
+{# The rows of a SELECT, each with whether it breaks the Nth expectation. #}
 {% macro _judged_sql(sql, columns, expectations) -%}
 select
-    judged.*,
-    {{ dbt_delta._broken(expectations) }} as _expectations
+    judged.*
+    {%- for one in expectations %},
+    not {{ dbt_delta._holds(one) }} as __dbt_breaks_{{ loop.index0 }}
+    {%- endfor %}
 from (
 {{ dbt_delta.get_staged_columns_sql('(\n' ~ sql ~ ')', columns) }}
 ) as judged
@@ -24,38 +32,104 @@ from (
 
 {# Whether a judged row breaks an expectation with one of the actions. #}
 {% macro _breaks(expectations, actions) -%}
-    {%- set names = [] -%}
-    {%- for name in dbt_delta._diverting(expectations, actions) -%}
-        {%- do names.append(dbt_delta._literal(name)) -%}
+    {%- set found = [] -%}
+    {%- for one in expectations if one.action in actions -%}
+        {%- do found.append('__dbt_breaks_' ~ expectations.index(one)) -%}
     {%- endfor -%}
-    {{- return('arrays_overlap(_expectations, array(' ~ names | join(', ') ~ '))' if names else 'false') -}}
+    {{- return('(' ~ found | join(' or ') ~ ')' if found else 'false') -}}
 {%- endmacro %}
 
-{# The judged rows that reach the table. #}
-{% macro _kept_sql(from, columns, expectations) -%}
-select {{ dbt_delta._quoted_list(columns | map(attribute='name') | list) }}
-from {{ from }} as judged
-where not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}
+{# The names of all expectations that a judged row breaks. #}
+{% macro _broken(expectations) -%}
+    {%- set texts = [] -%}
+    {%- for one in expectations -%}
+        {%- do texts.append('if(__dbt_breaks_' ~ loop.index0 ~ ', ' ~ dbt_delta._literal(one.name) ~ ', null)') -%}
+    {%- endfor -%}
+    {{- return('array_compact(array(' ~ texts | join(', ') ~ '))') -}}
 {%- endmacro %}
 
-{# One row: how many judged rows there are, their fates, and how many break each expectation. #}
-{% macro _judged_counts_sql(from, expectations) -%}
-{%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
-{%- set is_dropped = dbt_delta._breaks(expectations, ['drop']) -%}
+{#
+    The judged rows that reach the table. Where they are read from the SELECT again, its source may have changed since
+    they were counted: then this fails, at a bad row if there was none, otherwise if they are not the same.
+#}
+{% macro _kept_sql(judged) -%}
+{%- set bad = dbt_delta._breaks(judged.expectations, ['drop', 'quarantine']) -%}
+{%- set unwanted = dbt_delta._breaks(judged.expectations, ['drop', 'quarantine', 'fail']) -%}
+select {{ dbt_delta._quoted_list(judged.columns | map(attribute='name')) }}
+from {{ judged.from }} as judged
+{% if judged.staging is not none -%}
+where not {{ bad }}
+{% elif judged.found['unwanted'] | int == 0 -%}
+where if({{ unwanted }}, {{ dbt_delta._changed_meanwhile() }}, true)
+{% else -%}
+where not {{ bad }} and (
+    select if({{ dbt_delta._same_counts(judged) | join('\n        and ') }}, true, {{ dbt_delta._changed_meanwhile() }})
+    from {{ judged.from }} as judged
+)
+{% endif -%}
+{%- endmacro %}
+
+{% macro _changed_meanwhile() -%}
+    {{- return('raise_error(' ~ dbt_delta._literal(
+        'The source of ' ~ dbt_delta._named(this) ~ ' changed during the write. The table is as it was. Run the model '
+        ~ 'again, or set stage: table.'
+    ) ~ ')') -}}
+{%- endmacro %}
+
+{% macro _same_counts(judged) -%}
+    {%- set same = [] -%}
+    {%- for name, value in dbt_delta._counted(judged).items() -%}
+        {%- do same.append(value ~ ' = ' ~ judged.found[name]) -%}
+    {%- endfor -%}
+    {{- return(same) -}}
+{%- endmacro %}
+
+{#
+    What is counted, {name: aggregate}: the judged rows, their fates, and how many break each expectation. Where they
+    are read again, also a sum that says whether the rows that are not written are the same, as far as expectations look.
+#}
+{% macro _counted(judged) -%}
+    {%- set expectations = judged.expectations -%}
+    {%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
+    {%- set counted = {
+        'row_count': 'count(*)',
+        'kept': 'count_if(not ' ~ dbt_delta._breaks(expectations, ['drop', 'quarantine']) ~ ')',
+        'quarantined': 'count_if(' ~ is_quarantined ~ ')',
+        'dropped': 'count_if(' ~ dbt_delta._breaks(expectations, ['drop']) ~ ' and not ' ~ is_quarantined ~ ')',
+    } -%}
+    {%- for one in expectations -%}
+        {%- do counted.update({'broken_' ~ loop.index0: 'count_if(__dbt_breaks_' ~ loop.index0 ~ ')'}) -%}
+    {%- endfor -%}
+    {%- if judged.staging is none -%}
+        {%- set unwanted, seen = dbt_delta._breaks(expectations, ['drop', 'quarantine', 'fail']), [] -%}
+        {%- for column in judged.columns if column.name | lower in judged.seen -%}
+            {%- do seen.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
+        {%- endfor -%}
+        {%- set hash = 'cast(xxhash64(' ~ (seen | join(', ') or '0') ~ ') as decimal(20))' -%}
+        {%- do counted.update({
+            'unwanted': 'count_if(' ~ unwanted ~ ')',
+            'mark': 'coalesce(sum(' ~ hash ~ ') filter (where ' ~ unwanted ~ '), 0)',
+        }) -%}
+    {%- endif -%}
+    {{- return(counted) -}}
+{%- endmacro %}
+
+{# One row of what is counted. #}
+{% macro _judged_counts_sql(judged) -%}
+{%- set texts = [] -%}
+{%- for name, value in dbt_delta._counted(judged).items() -%}
+    {%- do texts.append(value ~ ' as ' ~ name) -%}
+{%- endfor -%}
 select
-    count(*) as row_count,
-    count_if(not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}) as kept,
-    count_if({{ is_quarantined }}) as quarantined,
-    count_if({{ is_dropped }} and not {{ is_quarantined }}) as dropped
-    {%- for one in expectations %},
-    count_if(array_contains(_expectations, {{ dbt_delta._literal(one.name) }})) as broken_{{ loop.index0 }}
-    {%- endfor %}
-from {{ from }} as judged
+    {{ texts | join(',\n    ') }}
+from {{ judged.from }} as judged
 {%- endmacro %}
 
 {# The judged rows that go to the quarantine. #}
 {% macro _diverted_sql(judged) -%}
-select * from {{ judged.from }} as judged where {{ dbt_delta._breaks(judged.expectations, ['quarantine']) }}
+select *, {{ dbt_delta._broken(judged.expectations) }} as _expectations
+from {{ judged.from }} as judged
+where {{ dbt_delta._breaks(judged.expectations, ['quarantine']) }}
 {%- endmacro %}
 
 {#
@@ -185,12 +259,15 @@ from ({{ dbt_delta._new_quarantine_sql(judged, columns, scope) }})
 {%- endmacro %}
 
 {# The bad rows of a view. A view stores no rows, so no run has put them there. #}
-{% macro _quarantine_view_sql(sql, columns, expectations) -%}
-select *, cast(null as string) as _invocation_id, cast(null as timestamp) as _quarantined_at
+{% macro _quarantine_view_sql(judged) -%}
+select
+    {{ dbt_delta._quoted_list(judged.columns | map(attribute='name')) }},
+    _expectations,
+    cast(null as string) as _invocation_id,
+    cast(null as timestamp) as _quarantined_at
 from (
-{{ dbt_delta._judged_sql(sql, columns, expectations) }}
-) as judged
-where {{ dbt_delta._breaks(expectations, ['quarantine']) }}
+{{ dbt_delta._diverted_sql(judged) }}
+)
 {%- endmacro %}
 
 {# The good rows of a view. #}

@@ -47,11 +47,11 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{#- With column mapping, names of columns may contain blanks and other such characters. -#}
+{#- With column mapping, names of columns may contain blanks and other such characters. No step looks at statistics. -#}
 {% macro get_create_staging_sql(name, sql) -%}
 create or replace table {{ name }}
 using delta
-tblproperties ('delta.columnMapping.mode' = 'name')
+tblproperties ('delta.columnMapping.mode' = 'name', 'delta.dataSkippingNumIndexedCols' = '0')
 as
 {{ sql }}
 {%- endmacro %}

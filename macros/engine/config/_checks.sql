@@ -3,7 +3,7 @@
     statement that creates the table: a build that violates one leaves nothing behind. NOT NULL itself needs a list of
     columns, which CREATE TABLE AS does not allow, and Delta always refuses ALTER TABLE .. SET NOT NULL.
 #}
-{% macro _checks() -%}
+{% macro _checks(expectations) -%}
     {%- set checks, unenforced = {}, [] -%}
     {%- for key, expression in (config.get('tblproperties') or {}).items() if key.startswith('delta.constraints.') -%}
         {%- do checks.update({key[18:] | lower: expression | string}) -%}
@@ -43,7 +43,7 @@
             ) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- for name, expression in dbt_delta._enforced_checks(dbt_delta._expectations(model)).items() -%}
+    {%- for name, expression in dbt_delta._enforced_checks(expectations).items() -%}
         {%- do dbt_delta._add_check(checks, name, name, expression) -%}
     {%- endfor -%}
     {#- Only warns, as dbt does: warn_unenforced and warn_unsupported silence it. -#}

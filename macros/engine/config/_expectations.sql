@@ -89,7 +89,7 @@
         {%- do dbt_delta._refuse(what ~ ' has no expression. Use a condition on one row, such as amount >= 0.') -%}
     {%- elif not dbt_delta._is_balanced(expression) -%}
         {%- do dbt_delta._refuse(what ~ ': the brackets of ' ~ expression ~ ' do not match. Correct it.') -%}
-    {%- elif 'select' in dbt_delta._tokens(expression) -%}
+    {%- elif dbt_delta._has_subquery(expression) -%}
         {%- do dbt_delta._refuse(
             what ~ ' has a subquery: ' ~ expression ~ '. An expectation looks at one row. Write a data test, or join '
             ~ 'in the model.'

@@ -1,7 +1,7 @@
 {#
     What the model's configuration promises of its table: {format, partitions, clustering, buckets,
-    location, comment, column_comments, properties, defaults, checks, follows_checks, options, tag}.
-    Contradictions are errors. A comment is none if persist_docs does not ask for it.
+    location, comment, column_comments, properties, defaults, expectations, checks, follows_checks, options,
+    tag}. Contradictions are errors. A comment is none if persist_docs does not ask for it.
 #}
 {% macro _layout(relation) -%}
     {%- set partitions = dbt_delta._names(config.get('partition_by')) -%}
@@ -22,7 +22,8 @@
             ~ ' exclude each other. Remove one.'
         ) -%}
     {%- endif -%}
-    {%- set format, checks = dbt_delta._format(), dbt_delta._checks() -%}
+    {%- set format, expectations = dbt_delta._format(), dbt_delta._expectations(model) -%}
+    {%- set checks = dbt_delta._checks(expectations) -%}
     {%- if checks and format != 'delta' -%}
         {%- do exceptions.warn(
             'Constraints ' ~ checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
@@ -38,6 +39,7 @@
         location=dbt_delta._location(relation),
         properties=dict(dbt_delta._properties(format), **dbt_delta._publish_properties(format)),
         defaults={},
+        expectations=expectations,
         checks=checks if format == 'delta' else {},
         follows_checks=dbt_delta._has_constraints(),
         options=config.get('options') or {},

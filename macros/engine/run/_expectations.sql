@@ -1,36 +1,49 @@
 {#
-    Judges the rows of the model's SELECT, which is evaluated once for it. Returns {expectations, sql, columns, from,
-    staging, counts}: `sql` gives the rows that reach the table; `counts` are {rows, kept, quarantined, dropped, broken:
-    {name: rows}}. Without expectations, and with --empty, `sql` is the SELECT itself and `staging` is none. Refuses what
-    is no expectation, and a batch that `fail` does not let through.
+    Judges the rows of the model's SELECT. Returns {expectations, columns, from, staging, seen, quarantine, found,
+    counts, sql}: `quarantine` is the one that there is, or none; `counts` are {rows, kept, quarantined, dropped,
+    broken: {name: rows}}; `sql` gives the rows that reach the table. Without expectations, and with --empty, `sql` is
+    the SELECT itself and `counts` is none. Refuses what is no expectation, and a batch that `fail` does not let
+    through. With `staged` the rows are stored in any case.
 #}
-{% macro _judge(sql, expectations=none) -%}
-    {%- set expectations = dbt_delta._expectations(model) if expectations is none else expectations -%}
+{% macro _judge(sql, expectations, staged=true) -%}
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
-    {%- do dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
+    {%- set quarantine = dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
-    {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
-    {%- set name = dbt_delta._named(staging) -%}
-    {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._judged_sql(sql, columns, expectations))) -%}
-    {%- set counts = dbt_delta._judged_counts(name, expectations) -%}
-    {%- do dbt_delta._check_limits(name, columns, expectations, counts, staging) -%}
-    {%- set stored = [] -%}
-    {%- for column in columns -%}
-        {%- do stored.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
-    {%- endfor -%}
-    {{- return({
-        'expectations': expectations, 'columns': stored, 'from': name, 'staging': staging, 'counts': counts,
-        'sql': dbt_delta._kept_sql(name, columns, expectations) ~ '\n',
-    }) -}}
+    {%- set judged = dict(dbt_delta._judged(sql, columns, expectations), quarantine=quarantine) -%}
+    {%- if staged or dbt_delta._is_judged_once(sql, expectations) -%}
+        {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
+        {%- do run_query(dbt_delta.get_create_staging_sql(
+            dbt_delta._named(staging), dbt_delta._judged_sql(sql, columns, expectations)
+        )) -%}
+        {%- set judged = dict(judged, **{'from': dbt_delta._named(staging), 'staging': staging}) -%}
+    {%- endif -%}
+    {%- set judged = dbt_delta._count_judged(judged) -%}
+    {%- do dbt_delta._check_limits(judged) -%}
+    {{- return(dict(judged, sql=dbt_delta._kept_sql(judged))) -}}
 {%- endmacro %}
 
 {% macro _unjudged(sql) -%}
     {{- return({
         'expectations': [], 'sql': sql, 'columns': [], 'from': none, 'staging': none, 'counts': none,
     }) -}}
+{%- endmacro %}
+
+{# The record of rows that are read from the SELECT itself; `seen` are the columns that tell bad rows apart. #}
+{% macro _judged(sql, columns, expectations) -%}
+    {%- set stored, seen = [], dbt_delta._names(model.config.get('unique_key')) | map('lower') | list -%}
+    {%- for column in columns -%}
+        {%- do stored.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
+        {%- for one in expectations if dbt_delta._mentions(one.expression, [column.name]) -%}
+            {%- do seen.append(column.name | lower) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(dict(dbt_delta._unjudged(sql), **{
+        'expectations': expectations, 'columns': stored, 'seen': seen,
+        'from': '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)',
+    })) -}}
 {%- endmacro %}
 
 {# Refuses columns that the quarantine adds, and expressions that Spark refuses as a condition on one row. #}
@@ -70,15 +83,15 @@
     ) -}}
 {%- endmacro %}
 
-{% macro _judged_counts(from, expectations) -%}
-    {%- set row = run_query(dbt_delta._judged_counts_sql(from, expectations)).rows[0] -%}
-    {%- set broken = {} -%}
-    {%- for one in expectations -%}
-        {%- do broken.update({one.name: row['broken_' ~ loop.index0] | int}) -%}
+{# The record with what was counted. #}
+{% macro _count_judged(judged) -%}
+    {%- set found, broken = run_query(dbt_delta._judged_counts_sql(judged)).rows[0], {} -%}
+    {%- for one in judged.expectations -%}
+        {%- do broken.update({one.name: found['broken_' ~ loop.index0] | int}) -%}
     {%- endfor -%}
     {%- set counts = {
-        'rows': row['row_count'] | int, 'kept': row['kept'] | int, 'quarantined': row['quarantined'] | int,
-        'dropped': row['dropped'] | int, 'broken': broken,
+        'rows': found['row_count'] | int, 'kept': found['kept'] | int, 'quarantined': found['quarantined'] | int,
+        'dropped': found['dropped'] | int, 'broken': broken,
     } -%}
     {%- if counts.rows != counts.kept + counts.quarantined + counts.dropped -%}
         {%- do dbt_delta._refuse(
@@ -86,25 +99,26 @@
             ~ counts.quarantined ~ ' quarantined, ' ~ counts.dropped ~ ' dropped. Nothing was written.'
         ) -%}
     {%- endif -%}
-    {{- return(counts) -}}
+    {{- return(dict(judged, found=found, counts=counts)) -}}
 {%- endmacro %}
 
 {# Refuses rows beyond the limit of an expectation with action fail, with five of them. #}
-{% macro _check_limits(from, columns, expectations, counts, staging=none) -%}
-    {%- for one in expectations if one.action == 'fail' and counts.broken[one.name] > 0 -%}
+{% macro _check_limits(judged) -%}
+    {%- set counts = judged.counts -%}
+    {%- for one in judged.expectations if one.action == 'fail' and counts.broken[one.name] > 0 -%}
         {%- set broken, fields = counts.broken[one.name], [] -%}
         {%- set is_over = (one.max_rows is none and one.max_percent is none)
             or (one.max_rows is not none and broken > one.max_rows)
             or (one.max_percent is not none and 100 * broken > one.max_percent * counts.rows) -%}
         {%- if is_over -%}
-            {%- for column in columns -%}
+            {%- for column in judged.columns -%}
                 {%- do fields.append({'name': column.name, 'value': dbt_delta._quoted(column.name)}) -%}
             {%- endfor -%}
             {%- set rows = run_query(
-                'select ' ~ dbt_delta._shown_json(fields, dbt_delta._masked_here()) ~ ' as row_text from ' ~ from
-                ~ ' as judged where array_contains(_expectations, ' ~ dbt_delta._literal(one.name) ~ ') limit 5'
+                'select ' ~ dbt_delta._shown_json(fields, dbt_delta._masked_here()) ~ ' as row_text from ' ~ judged.from
+                ~ ' as judged where __dbt_breaks_' ~ judged.expectations.index(one) ~ ' limit 5'
             ).rows -%}
-            {%- if staging is not none -%}{%- do dbt_delta._drop(staging) -%}{%- endif -%}
+            {%- if judged.staging is not none -%}{%- do dbt_delta._drop(judged.staging) -%}{%- endif -%}
             {%- set limits = [] -%}
             {%- do limits.append('max_rows ' ~ one.max_rows) if one.max_rows is not none -%}
             {%- do limits.append('max_percent ' ~ one.max_percent) if one.max_percent is not none -%}
@@ -126,7 +140,7 @@
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
     {%- set relation = dbt_delta._quarantine_of(this) -%}
     {%- set name = dbt_delta._named(relation) -%}
-    {%- set existing = dbt_delta._existing_quarantine(relation, judged.expectations) -%}
+    {%- set existing = judged.quarantine -%}
     {%- do dbt_delta._check_values(name, {
         'from': '(' ~ dbt_delta._diverted_sql(judged) ~ ')', 'staging': judged.staging,
         'columns': columns | selectattr('source') | list,
@@ -299,20 +313,16 @@
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
-    {%- set judged = dict(dbt_delta._unjudged(dbt_delta._good_view_sql(sql, expectations)), columns=columns) -%}
+    {%- set judged = dbt_delta._judged(sql, columns, expectations) -%}
     {%- if not flags.EMPTY -%}
-        {%- set from = '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)' -%}
-        {%- set judged = dict(
-            judged, expectations=expectations, counts=dbt_delta._judged_counts(from, expectations)
-        ) -%}
-        {%- do dbt_delta._check_limits(from, columns, expectations, judged.counts) -%}
+        {%- set judged = dbt_delta._count_judged(judged) -%}
+        {%- do dbt_delta._check_limits(judged) -%}
     {%- endif -%}
     {%- if dbt_delta._diverting(expectations, ['quarantine']) -%}
-        {%- do dbt_delta._build_quarantine_view(
-            dbt_delta._quarantine_view_sql(sql, columns, expectations), expectations
-        ) -%}
+        {%- do dbt_delta._build_quarantine_view(dbt_delta._quarantine_view_sql(judged), expectations) -%}
     {%- endif -%}
-    {{- return(judged) -}}
+    {%- set sql = dbt_delta._good_view_sql(sql, expectations) -%}
+    {{- return(dbt_delta._unjudged(sql) if flags.EMPTY else dict(judged, sql=sql)) -}}
 {%- endmacro %}
 
 {% macro _build_quarantine_view(sql, expectations) -%}

@@ -2,7 +2,7 @@
 {% macro _is_nothing(table, batch, settings) -%}
     {%- if dbt_delta._is_empty(batch, settings) -%}{{- return(true) -}}{%- endif -%}
     {%- if settings.strategy == 'merge' -%}{{- return(not dbt_delta._has_clause(batch, settings)) -}}{%- endif -%}
-    {%- if batch.rows == 0 and settings.strategy == 'replace_where' and dbt_delta._has_subquery(settings.predicates) -%}
+    {%- if batch.rows == 0 and settings.strategy == 'replace_where' and dbt_delta._replaces_by_subquery(settings) -%}
         {#- This statement rewrites the rows to keep. -#}
         {{- return(run_query(
             'select 1 from ' ~ table.name ~ ' where ' ~ dbt_delta._all_of(settings.predicates) ~ ' limit 1'

@@ -41,6 +41,18 @@
     {{- return(at.depth == 0 and at.lowest == 0) -}}
 {%- endmacro %}
 
+{# Whether SQL has a subquery, also one without the word, such as (table t), (from t) or (values 1). #}
+{% macro _has_subquery(sql) -%}
+    {%- set tokens = dbt_delta._tokens(sql) + ['', ''] -%}
+    {%- set words = 'is in between like ilike rlike regexp not and or div collate'.split() -%}
+    {%- for n in range(tokens | length) if tokens[n] == '(' and tokens[n + 1] in ('from', 'table', 'values') -%}
+        {#- A column may have such a name. -#}
+        {%- set next = tokens[n + 2] -%}
+        {%- if next not in words and modules.re.match('[\\w`(\'"]', next) -%}{{- return(true) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return('select' in tokens) -}}
+{%- endmacro %}
+
 {# Whether SQL names a column or field by its path; a, a.b and a.b.c all name a.b. #}
 {% macro _mentions(sql, path) -%}
     {%- set tokens = dbt_delta._tokens(sql) + [''] -%}

@@ -301,3 +301,71 @@ def test_a_release_is_of_one_moment(built: tuple[Project, Any, Any]) -> None:
         operations(project, ("release_quarantine", {"model": "dated"}))
     assert [row["id"] for row in project.rows("dated")] == [1, 1, 3]
     assert _quarantined(project, "dated", "id") == [(2,)]
+
+
+# The second row is bad: a source that has one, and a source that has none.
+RACED = {"raced_bad": "id > 0", "raced_good": "id = 1"}
+
+
+def test_a_source_that_changes_meanwhile(built: tuple[Project, Any, Any]) -> None:
+    project, _, _ = built
+    select = f"select id, v, note from {project.schema}.raced where "
+    config = {**expects(POSITIVE, "fail b: v > -9"), **KEYED}
+    files = {f"models/{name}.sql": model(select + where, **config) for name, where in RACED.items()}
+    project.write(files)
+    source = values("id, v, note", "1, 1, 'a'", "2, -2, 'b'")
+    project.sql(f"create table {{schema}}.raced using delta as {source}")
+    project.dbt("run", "-s", *RACED)
+    project.sql("update {schema}.raced set note = 'c'")
+    before = {name: version(project, name) for name in RACED}
+
+    def changes(sql: str) -> bool:
+        """Right before the write: another row is bad, and each count is as it was."""
+        if found := re.search(r"merge into \S*`(raced_\w+)`", sql):
+            bad = 1 if found[1] == "raced_good" else 3
+            project.sql(
+                f"update {{schema}}.raced set id = {bad}, v = -2 where id = {bad} or v = -2"
+            )
+        return False
+
+    for name in RACED:
+        with broken_off(changes):
+            ran = project.dbt("run", "-s", name, check=False)
+        assert "changed during the write" in messages(ran)[name]
+        assert version(project, name) == before[name]
+    project.sql("delete from {schema}.raced")
+    project.sql("insert into {schema}.raced values (1, -1, 'd'), (2, 2, 'd'), (3, -3, 'd')")
+    project.dbt("run", "-s", *RACED)
+    expected = {"raced_bad": [(1, 1, "a"), (2, 2, "d")], "raced_good": [(1, 1, "a")]}
+    assert tables(project, RACED) == expected
+    assert _quarantined(project, "raced_bad") == [(1, -1), (3, -3)]
+    assert _quarantined(project, "raced_good") == [(1, -1)]
+
+
+def test_what_is_stored_first(built: tuple[Project, Any, Any]) -> None:
+    """Only what would cost more to read again, or could change: here `dated` looks at the clock."""
+    _, first, _ = built
+    made = re.findall(r"create or replace table \S*`(\w+)__dbt_tmp", "\n".join(first.statements))
+    assert set(made) & set(MODELS) == {"dated"}
+
+
+def test_a_row_from_before_a_run_without_expectations_is_not_released(
+    built: tuple[Project, Any, Any],
+) -> None:
+    project, _, _ = built
+    project.write({"models/widened.sql": model(FIRST, values("id, v", "3, 30"), **KEYED)})
+    project.dbt("run", "-s", "widened")
+    then = values("id, v", "4, -4")
+    text = model(FIRST, then, **expects(POSITIVE, **KEYED))
+    project.write({"models/widened.sql": text})
+    project.dbt("run", "-s", "widened")
+    assert _quarantined(project, "widened") == [(3, -3), (4, -4), (5, -5)]
+    project.write({"models/widened.sql": text.replace("v > 0", "v is not null")})
+    release = ("release_quarantine", {"model": "widened"})
+    failed = operations(project, release, check=False)
+    assert "2 rows are older than version" in failed.output, failed.output
+    (where,) = re.findall(r"Add to where: (.*?), or delete", " ".join(failed.output.split()))
+    operations(project, ("release_quarantine", {"model": "widened", "where": where}))
+    rows = project.sql(f"select id, v from {project.relation('widened')}")
+    assert sorted(map(tuple, rows)) == [(1, 1), (2, 2), (3, 30), (4, -4)]
+    assert _quarantined(project, "widened") == [(3, -3), (5, -5)]

@@ -55,6 +55,7 @@ def test_none_is_none(none: Any) -> None:
         ([{**GOOD, "expression": None}], {}, "positive of orders has no expression"),
         ([{**GOOD, "expression": "a) or (b"}], {}, "the brackets of a) or (b do not match"),
         ([{**GOOD, "expression": "a in (select 1)"}], {}, "has a subquery: a in (select 1)"),
+        ([{**GOOD, "expression": "a in (table t)"}], {}, "has a subquery: a in (table t)"),
         ([{**GOOD, "max_rows": 1}], {}, "has max_rows and action quarantine. Only 'fail'"),
         ([{**GOOD, "action": "fail", "max_rows": 1.5}], {}, "max_rows is 1.5. Use a whole number"),
         ([{**GOOD, "action": "fail", "max_rows": -1}], {}, "max_rows is -1. Use a whole number"),
@@ -128,14 +129,16 @@ def test_limits(limits: dict[str, float], broken: int, passes: bool) -> None:
         {"name": "a", "expression": "x > 0", "action": "fail", "max_rows": None,
          "max_percent": None, **limits}
     ]  # fmt: skip
-    counts = {"rows": 200, "broken": {"a": broken}}
-    columns = [{"name": "id", "type": "int"}]
+    judged = {
+        "expectations": fails, "counts": {"rows": 200, "broken": {"a": broken}}, "from": "s",
+        "columns": [{"name": "id", "type": "int"}], "staging": None,
+    }  # fmt: skip
     if passes:
-        package._check_limits("s", columns, fails, counts)
+        package._check_limits(judged)
         assert not asked
         return
     with pytest.raises(CompilationError, match=rf"{broken} of 200 rows of orders break .* a \(x"):
-        package._check_limits("s", columns, fails, counts)
+        package._check_limits(judged)
 
 
 def test_a_constraint_is_broken_by_null() -> None:
@@ -161,3 +164,20 @@ def test_a_release_stops_the_clock(sql: str, expected: str | None) -> None:
     columns = [{"name": "CURRENT_TIME"}]
     found = load()._at_time(sql, 7, columns)
     assert found == (expected or sql).format("timestamp_micros(7)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "has"),
+    [
+        ("exists (select 1)", True),
+        ("a in (table t)", True),
+        ("a in ( /* all */ FROM `t`)", True),
+        ("a in (values 1, 2)", True),
+        ("a in (values (1))", True),
+        ("extract(year from at) > 2000 and trim(both ' ' from word) is distinct from ''", False),
+        ("(table is null) or (values > 1) or (table)", False),
+        ("a = '(select 1)' -- (table t)", False),
+    ],
+)
+def test_subqueries(sql: str, has: bool) -> None:
+    assert load()._has_subquery(sql) is has
