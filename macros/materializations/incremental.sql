@@ -17,7 +17,12 @@
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set sql = dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
-    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() -%}
+    {%- set settings = dbt_delta._reading(settings, sql) -%}
+    {%- if settings.rebuilds -%}
+        {%- set sql = dbt_delta._rebuilding_sql(sql, settings) -%}
+        {%- set settings = dict(dbt_delta._reading(settings, sql), rebuilds=true) -%}
+    {%- endif -%}
+    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() and not settings.rebuilds -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- else -%}
         {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._check_first_batch() -%}{%- endif -%}
@@ -33,7 +38,8 @@
     {%- set judged = dbt_delta._judge(sql) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
-        layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._expectations_tag(judged)
+        layout, defaults=dbt_delta._default_properties(settings, layout),
+        tag=dict(dbt_delta._expectations_tag(judged), **settings.tag)
     ) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
@@ -88,6 +94,7 @@
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised)) -}}
     {%- endif -%}
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
+    {%- set settings = dbt_delta._from_watermark(settings) -%}
     {%- set judged = dbt_delta._judge(sql) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set settings = dict(settings, is_fixed=dbt_delta._is_fixed_by(judged, settings)) -%}
@@ -114,13 +121,14 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
-        {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}
+        {%- call dbt_delta._tagging(dict(dbt_delta._expectations_tag(judged), **settings.tag)) -%}
             {%- call statement('main') -%}
                 {{ dbt_delta.get_write_sql(table, batch, settings) }}
             {%- endcall -%}
         {%- endcall -%}
         {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
     {%- endif -%}
+    {%- do dbt_delta._keep_watermark(settings) -%}
     {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
     {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}
         {%- do run_query(statement) -%}
