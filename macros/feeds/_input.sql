@@ -140,7 +140,9 @@
     {%- if input.macro != 'new_changes' or input.kind == 'none' -%}{{- return('') -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of('select * from ' ~ dbt_delta._as_of(input.relation, input.to)) -%}
     {%- for name in input['keys'] if dbt_delta._column(columns, name) is none -%}
-        {%- do dbt_delta._refuse_missing('unique_key of new_changes', name, columns, dbt_delta._named(input.relation)) -%}
+        {%- do dbt_delta._refuse_missing(
+            'unique_key of new_changes', name, columns, dbt_delta._named(input.relation)
+        ) -%}
     {%- endfor -%}
     {%- for name in ('_change_type', '_commit_version') if dbt_delta._column(columns, name) is not none -%}
         {%- do dbt_delta._refuse(

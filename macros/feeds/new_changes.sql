@@ -3,7 +3,7 @@
     first build reads the whole input, at one version. See docs/incremental.md.
 #}
 {% macro new_changes(relation, unique_key, on_gap='fail') -%}
-    {%- if not execute -%}{{- return('(select *, cast(null as string) as _change_type from ' ~ relation ~ ')') -}}{%- endif -%}
+    {%- if not execute -%}{{- return('(select *, null as _change_type from ' ~ relation ~ ')') -}}{%- endif -%}
     {%- set keys = dbt_delta._names(unique_key) -%}
     {%- if not keys -%}
         {%- do dbt_delta._refuse(

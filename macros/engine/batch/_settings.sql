@@ -55,7 +55,9 @@
         ) -%}
     {%- endfor -%}
     {%- if not settings.unique_key -%}
-        {%- do dbt_delta._refuse('incremental_strategy changes needs unique_key, by which it finds the rows that changed.') -%}
+        {%- do dbt_delta._refuse(
+            'incremental_strategy changes needs unique_key, by which it finds the rows that changed.'
+        ) -%}
     {%- endif -%}
     {{- return(dict(
         settings, delete_condition=settings.source_alias ~ ".`_change_type` = 'delete'", control_columns=['_change_type']

@@ -22,7 +22,7 @@
     ) -}}
 {%- endmacro %}
 
-{# The commits after a version; all of them if a RESTORE among them may bring names back. Others may commit meanwhile. #}
+{# The commits after a version, or all if a RESTORE among them may bring names back. Others may commit meanwhile. #}
 {% macro _commits_since(relation, from, to) -%}
     {%- set commits = dbt_delta._commits(relation, to - from + 20) -%}
     {%- for commit in commits if from < commit.version <= to and commit.operation == 'RESTORE' -%}

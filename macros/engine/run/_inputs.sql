@@ -32,8 +32,7 @@
     {%- if not settings.inputs | selectattr('moved') | list -%}{{- return(dict(settings, carrier=none)) -}}{%- endif -%}
     {%- set read = dbt_delta._watermark(this, model.unique_id) -%}
     {%- for input in settings.inputs -%}
-        {%- set seen = (read.inputs if read is not none else {}).get(input.name, {}) -%}
-        {%- if seen.get('version') != input.from or seen.get('id') != input.id -%}
+        {%- if (read.inputs if read is not none else {}).get(input.name, {}).get('version') != input.from -%}
             {%- do dbt_delta._refuse(
                 dbt_delta._named(this) ~ ' was written by another run, which read ' ~ input.name ~ ' too. Nothing was '
                 ~ 'written. Run the model again.'

@@ -28,7 +28,10 @@ REPLACED = (
     "create or replace table {schema}.{name} using delta " + FED + " as "
     "select * from values (1, 'a'), (2, 'B'), (3, 'c'), (7, 'g') as t(id, v)",
 )
-RECREATED = ("drop table {schema}.{name}", "create table {schema}.{name} using delta as select 1 id, 'z' v")
+RECREATED = (
+    "drop table {schema}.{name}",
+    "create table {schema}.{name} using delta as select 1 id, 'z' v",
+)
 # What happens to the input of each model, and the properties with which it is made.
 INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fed": (FED, HISTORY),
@@ -45,8 +48,10 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "widened": (
         FED,
-        ("alter table {schema}.{name} add columns (w int)",)
-        + ("insert into {schema}.{name} values (8, 'h', 1)",),
+        (
+            "alter table {schema}.{name} add columns (w int)",
+            "insert into {schema}.{name} values (8, 'h', 1)",
+        ),
     ),
     "recreated": ("", RECREATED),
     "rebuilt": ("", RECREATED),
@@ -60,7 +65,8 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "expected": (FED, (*HISTORY, "update {schema}.{name} set v = 'bad' where id = 5")),
 }
 CHANGES = (
-    "{{{{ config(materialized='incremental', incremental_strategy='changes', unique_key='id'{more}) }}}}\n"
+    "{{{{ config(materialized='incremental', incremental_strategy='changes', "
+    "unique_key='id'{more}) }}}}\n"
     "select {select} from {{{{ dbt_delta.new_changes(source('raw', '{name}'), 'id'{gap}) }}}} as c"
 )
 ADDED = (
@@ -69,7 +75,11 @@ ADDED = (
 )
 APPENDED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "added": (FED, "", ("insert into {schema}.{name} values (1, 'a')", "optimize {schema}.{name}")),
-    "added_plain": ("", "", ("insert into {schema}.{name} values (1, 'a')", "optimize {schema}.{name}")),
+    "added_plain": (
+        "",
+        "",
+        ("insert into {schema}.{name} values (1, 'a')", "optimize {schema}.{name}"),
+    ),
     "added_changed": (FED, "", ("update {schema}.{name} set v = 'A' where id = 1",)),
     "added_deleted": (FED, ", ignore_deletes=true", ("delete from {schema}.{name}", HISTORY[3])),
     "added_skipped": (FED, ", skip_change_commits=true", (HISTORY[0], HISTORY[3])),
@@ -111,13 +121,19 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
     models["rebuilt"] = _model("rebuilt", gap=", on_gap='full_refresh'")
     models["filtered"] = _model("filtered") + " where id > 1"
     models["widened"] = _model("widened", more=", on_schema_change='append_new_columns'")
-    models["joined"] = _model("joined") + "\nunion all\n" + (
-        "select id + 100, v, _change_type from"
-        " {{ dbt_delta.new_changes(source('raw', 'in_fed'), unique_key=['id']) }} where id is not null"
+    models["joined"] = (
+        _model("joined")
+        + "\nunion all\n"
+        + (
+            "select id + 100, v, _change_type from"
+            " {{ dbt_delta.new_changes(source('raw', 'in_fed'), unique_key=['id']) }}"
+            " where id is not null"
+        )
     )
     models["chosen"] = _model("chosen", select="v as name, id, _change_type")
     models["expected"] = _model(
-        "expected", more=", expectations=[{'name': 'good', 'expression': \"v <> 'bad'\", 'action': 'drop'}]"
+        "expected",
+        more=", expectations=[{'name': 'good', 'expression': \"v <> 'bad'\", 'action': 'drop'}]",
     )
     for name, (_, more, _) in APPENDED.items():
         models[name] = ADDED.format(name=f"in_{name}", more=more)
@@ -131,7 +147,8 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
     for name, (_, _, steps) in APPENDED.items():
         _happens(project, name, steps)
     project.sql(
-        "alter table {schema}.in_vacuumed set tblproperties ('delta.deletedFileRetentionDuration'='interval 0 hours')"
+        "alter table {schema}.in_vacuumed set tblproperties "
+        "('delta.deletedFileRetentionDuration' = 'interval 0 hours')"
     )
     project.sql("vacuum {schema}.in_vacuumed retain 0 hours")
     second = project.dbt("run", check=False)
@@ -139,7 +156,12 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
     rows = {name: tuples(project, name) for name in models}
     third = project.dbt("run", check=False)
     return {
-        "project": project, "built": built, "second": second, "third": third, "at": at, "rows": rows,
+        "project": project,
+        "built": built,
+        "second": second,
+        "third": third,
+        "at": at,
+        "rows": rows,
         "models": models,
     }
 
@@ -162,7 +184,7 @@ def test_the_first_build_reads_the_table(played: dict[str, Any]) -> None:
             expected = [(2, "b"), (3, "c"), (4, "d")]
         elif name == "joined":
             expected = sorted(
-                [*FIRST, *((100 + id, v) for id, v in FIRST if id)], key=lambda r: (r[0] or -1)
+                [*FIRST, *((100 + id, v) for id, v in FIRST if id)], key=lambda r: r[0] or -1
             )
         elif name == "chosen":
             expected = sorted(((v, id) for id, v in FIRST))
@@ -201,7 +223,7 @@ def test_only_rows_that_changed_are_written(played: dict[str, Any]) -> None:
 def test_new_rows_come_once(played: dict[str, Any]) -> None:
     rows = played["rows"]
     for name in ("added", "added_plain"):
-        assert rows[name] == sorted([*FIRST, (1, "a")], key=lambda r: (r[0] or -1)), name
+        assert rows[name] == sorted([*FIRST, (1, "a")], key=lambda r: r[0] or -1), name
     more = [(None, "N"), (5, "e"), (6, "f")]
     for name in ("added_deleted", "added_skipped"):
         assert rows[name] == sorted([*FIRST, *more], key=lambda r: (r[0] or -1, r[1])), name
@@ -248,25 +270,33 @@ def test_what_happens_to_the_table_itself(played: dict[str, Any]) -> None:
     assert tuples(project, "fed") == TRUTH
     assert tuples(project, "added") == played["rows"]["added"]
     followed = [(id, "E" if id == 5 else v) for id, v in TRUTH]
-    assert tuples(project, "plain") == sorted([*followed, (50, "x")], key=lambda r: (r[0] or -1))
+    assert tuples(project, "plain") == sorted([*followed, (50, "x")], key=lambda r: r[0] or -1)
     at = {name: version(project, name) for name in names}
     project.dbt("run", "-s", "fed", "added", "plain", "filtered", "--full-refresh")
-    assert tuples(project, "filtered") == [(4, "d")] or version(project, "filtered") > at["filtered"]
+    assert (
+        tuples(project, "filtered") == [(4, "d")] or version(project, "filtered") > at["filtered"]
+    )
     assert tuples(project, "plain") == followed
 
 
 VIEW = "{{ config(materialized='view') }} select 1 as id"
 BAD: dict[str, tuple[str, str]] = {
     "no_such_key": (
-        CHANGES.format(name="in_fed", more="", gap=", unique_key='idd'", select="*").replace(", 'id'", ""),
+        CHANGES.format(name="in_fed", more="", gap=", unique_key='idd'", select="*").replace(
+            ", 'id'", ""
+        ),
         "unique_key of new_changes names 'idd', which is not a column of",
     ),
     "of_a_view": (
-        CHANGES.format(name="x", more="", gap="", select="*").replace("source('raw', 'x')", "ref('a_view')"),
+        CHANGES.format(name="x", more="", gap="", select="*").replace(
+            "source('raw', 'x')", "ref('a_view')"
+        ),
         "is a view; only a Delta table has versions.",
     ),
     "no_model_of_changes": (
-        CHANGES.format(name="in_fed", more="", gap="", select="*").replace("'incremental'", "'table'", 1),
+        CHANGES.format(name="in_fed", more="", gap="", select="*").replace(
+            "'incremental'", "'table'", 1
+        ),
         "only an incremental model keeps what it has read.",
     ),
     "another_strategy": (
@@ -295,8 +325,11 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "quarantined": (
         CHANGES.format(
-            name="in_fed", gap="", select="*",
-            more=", expectations=[{'name': 'good', 'expression': 'id > 0', 'action': 'quarantine'}]",
+            name="in_fed",
+            gap="",
+            select="*",
+            more=", expectations=[{'name': 'good', 'expression': 'id > 0', "
+            "'action': 'quarantine'}]",
         ),
         "With incremental_strategy changes use warn, drop or fail.",
     ),

@@ -1,4 +1,4 @@
-"""What a model has read of its inputs, and the last images of keys; see test_incremental_changes."""
+"""What a model has read of its inputs, and the last images of keys."""
 
 import json
 import sqlite3
