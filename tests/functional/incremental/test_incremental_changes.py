@@ -345,3 +345,49 @@ def test_what_makes_no_sense_is_refused(played: dict[str, Any]) -> None:
     for name, (_, message) in BAD.items():
         assert message in found[name], found[name]
         assert len([line for line in found[name].splitlines() if message in line]) == 1
+
+
+@pytest.mark.session
+def test_it_runs_when_its_input_changed(played: dict[str, Any]) -> None:
+    project = played["project"]
+    write_models(project, {"stated": _model("fed", more=", build_when='inputs_changed'")})
+    reports = [project.dbt("run", "-s", "stated").results[0].message for _ in range(3)]
+    assert [report == "unchanged" for report in reports] == [False, True, True]
+    project.sql("update {schema}.in_fed set v = 'X' where id = 1")
+    reports = [project.dbt("run", "-s", "stated").results[0].message for _ in range(2)]
+    assert [report == "unchanged" for report in reports] == [False, True]
+    assert (1, "X") in tuples(project, "stated")
+    assert version(project, "stated") == 1
+
+
+def test_an_empty_run_has_read_nothing(played: dict[str, Any]) -> None:
+    project = played["project"]
+    write_models(
+        project,
+        {"emptied": _model("chosen"), "emptied_rows": ADDED.format(name="in_chosen", more="")},
+    )
+    project.dbt("run", "-s", "emptied", "emptied_rows", "--empty")
+    for name in ("emptied", "emptied_rows"):
+        assert tuples(project, name) == []
+    for _ in range(2):
+        project.dbt("run", "-s", "emptied", "emptied_rows")
+        for name in ("emptied", "emptied_rows"):
+            assert tuples(project, name) == TRUTH
+            assert version(project, name) == 1
+    failed = project.dbt("run", "-s", "emptied", "--sample", "1 day", check=False)
+    assert "--sample leaves out rows, which would count as read." in messages(failed)["emptied"]
+
+
+UNIT = """
+unit_tests:
+  - name: named
+    model: chosen
+    given: [{input: "source('raw', 'in_chosen')", rows: [{id: 1, v: a}]}]
+    expect: {rows: [{id: 1, name: a, _change_type: upsert}]}
+"""
+
+
+def test_a_unit_test_gives_upserts(played: dict[str, Any]) -> None:
+    project = played["project"]
+    project.write({"models/unit.yml": UNIT})
+    assert [r.status for r in project.dbt("test", "-s", "named").results] == ["pass"]
