@@ -169,7 +169,7 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
 STOPPED = {
     "recreated": "it is another table than the one that was read. Nothing was written. Build `",
     "renamed": "columns were renamed or dropped after version 1.",
-    "doubled": "1 keys",
+    "doubled": 'has duplicate keys of unique_key id: 1, the first {"id":7} (2 rows).',
     "vacuumed": "new_changes of `",
     "added_changed": "version 2 changes rows, but new_rows gives only rows that were added.",
     "added_half": "version 2 changes rows",
@@ -313,7 +313,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "no_change_type": (
         CHANGES.format(name="in_fed", more="", gap="", select="id"),
-        "_change_type",
+        "incremental_strategy changes names '_change_type', which is not a column of the model.",
     ),
     "own_delete": (
         CHANGES.format(name="in_fed", more=", matched_delete_condition='true'", gap="", select="*"),
