@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.macros.rendering import CompilationError
+from tests.unit.macros.test_incremental import TARGET, batch, flat, load, settings
 
 NODE = "model.p.m"
 READ = {"s.i": {"id": "x", "version": 3}}
@@ -169,3 +170,57 @@ def test_commits_that_do_more_than_add(macros, kind: Any, options: Any, skipped:
     else:
         with pytest.raises(CompilationError, match=skipped):
             macros()._skipped_versions([kind], given)
+
+
+def test_strategy_changes_is_a_merge_that_deletes(macros) -> None:
+    found = settings(macros, incremental_strategy="changes", unique_key="id", source_alias="s")
+    assert found["strategy"] == "merge"
+    assert found["delete_condition"] == "s.`_change_type` = 'delete'"
+    assert found["not_matched_condition"] == "(s.`_change_type` = 'delete') is not true"
+    assert found["control_columns"] == ["_change_type"]
+    assert found["skip_unchanged"] is True
+    kept = {"incremental_strategy": "changes", "unique_key": "id", "merge_skip_unchanged": False}
+    assert settings(macros, **kept)["skip_unchanged"] is False
+    assert settings(macros, unique_key="id")["skip_unchanged"] is False
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({}, "changes needs unique_key"),
+        ({"unique_key": "id", "matched_delete_condition": "true"}, "matched_delete_condition has"),
+        ({"unique_key": "id", "merge_control_columns": "op"}, "merge_control_columns has no"),
+        ({"unique_key": "id", "not_matched_by_source_action": "delete"}, "by_source_action has no"),
+    ],
+)
+def test_what_strategy_changes_sets_itself(macros, config: dict[str, Any], message: str) -> None:
+    with pytest.raises(CompilationError, match=message):
+        settings(macros, incremental_strategy="changes", **config)
+
+
+@pytest.mark.parametrize(("carrier", "options"), [(None, ""), (0, "0"), (7, "7")])
+def test_of_two_appends_that_go_on_from_one_commit_one_is_written(
+    macros, carrier: int | None, options: str
+) -> None:
+    package = load(macros, incremental_strategy="append")
+    given = {**package._incremental_settings(), "carrier": carrier}
+    sql = flat(package.get_append_sql(TARGET, batch(), given))
+    named = f" with ('txnAppId' = 'dbt_delta', 'txnVersion' = '{options}')" if options else ""
+    assert sql.startswith(f"insert into `s`.`t`{named} by name select ")
+
+
+@pytest.mark.parametrize(
+    ("version", "moved", "carrier"), [(3, True, 5), (3, False, None), (4, True, "another run")]
+)
+def test_the_select_goes_on_from_the_watermark(macros, version, moved, carrier) -> None:
+    history = [commit(5, inputs={"s.i": {"id": "x", "version": 3}})]
+    package = macros(
+        model=SimpleNamespace(unique_id=NODE), this=SimpleNamespace(schema="s", identifier="m")
+    )
+    package._watermark = lambda relation, node: package._watermark_in(history, node)
+    read = {"name": "s.i", "id": "y", "from": version, "to": 8, "moved": moved}
+    if carrier == "another run":
+        with pytest.raises(CompilationError, match="written by another run"):
+            package._from_watermark({"inputs": [read]})
+    else:
+        assert package._from_watermark({"inputs": [read]})["carrier"] == carrier
