@@ -17,7 +17,12 @@
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set sql = dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
-    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() -%}
+    {%- set settings = dbt_delta._reading(settings, sql) -%}
+    {%- if settings.rebuilds -%}
+        {%- set sql = dbt_delta._rebuilding_sql(sql, settings) -%}
+        {%- set settings = dict(dbt_delta._reading(settings, sql), rebuilds=true) -%}
+    {%- endif -%}
+    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() and not settings.rebuilds -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- else -%}
         {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._check_first_batch() -%}{%- endif -%}
@@ -35,7 +40,8 @@
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=is_checked) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
-        layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._expectations_tag(judged)
+        layout, defaults=dbt_delta._default_properties(settings, layout),
+        tag=dict(dbt_delta._expectations_tag(judged), **settings.tag)
     ) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
@@ -89,6 +95,7 @@
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised, layout.expectations)) -}}
     {%- endif -%}
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
+    {%- set settings = dbt_delta._from_watermark(settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {#- Where the batch is stored before the quarantine is written, both must come from the same rows. -#}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
@@ -122,13 +129,14 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
-        {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}
+        {%- call dbt_delta._tagging(dict(dbt_delta._expectations_tag(judged), **settings.tag)) -%}
             {%- call statement('main') -%}
                 {{ dbt_delta.get_write_sql(table, batch, settings) }}
             {%- endcall -%}
         {%- endcall -%}
         {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
     {%- endif -%}
+    {%- do dbt_delta._keep_watermark(settings) -%}
     {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
     {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}
         {%- do run_query(statement) -%}

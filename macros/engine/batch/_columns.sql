@@ -93,7 +93,10 @@
 {# The columns of a batch, except those that only its conditions read. #}
 {% macro _without_control_columns(source_columns, settings) -%}
     {%- for name in settings.control_columns if dbt_delta._column(source_columns, name) is none -%}
-        {%- do dbt_delta._refuse_missing('merge_control_columns', name, source_columns, 'the model') -%}
+        {%- do dbt_delta._refuse_missing(
+            'incremental_strategy changes' if settings.get('applies_changes') else 'merge_control_columns', name,
+            source_columns, 'the model'
+        ) -%}
     {%- endfor -%}
     {%- set control = settings.control_columns | map('lower') | list -%}
     {%- set written = [] -%}

@@ -6,9 +6,12 @@
     {%- for predicate in ([given] if given is string else given) -%}
         {%- do predicates.append(dbt_delta._condition(predicate)) -%}
     {%- endfor -%}
+    {%- set strategy = config.get('incremental_strategy') or 'merge' -%}
+    {%- set applies = strategy == 'changes' and context.get('get_incremental_changes_sql') is none -%}
     {%- set order, prune = config.get('duplicate_keys_order_by'), config.get('merge_prune', 'auto') -%}
     {%- set settings = {
-        'strategy': config.get('incremental_strategy') or 'merge',
+        'strategy': 'merge' if applies else strategy,
+        'applies_changes': applies,
         'unique_key': dbt_delta._names(config.get('unique_key')),
         'predicates': predicates | select | list,
         'predicates_limit_batch': given is string,
@@ -25,17 +28,39 @@
         'skip_matched': dbt_delta._flag('skip_matched_step'),
         'skip_not_matched': dbt_delta._flag('skip_not_matched_step'),
         'schema_evolution': dbt_delta._flag('merge_with_schema_evolution'),
-        'skip_unchanged': dbt_delta._flag('merge_skip_unchanged'),
+        'skip_unchanged': dbt_delta._flag('merge_skip_unchanged', applies),
         'prune': [prune] if prune is string and prune not in ('auto', 'off') else prune,
         'stage': config.get('stage', 'auto'),
         'null_keys': config.get('null_keys', 'match'),
         'duplicate_keys': config.get('duplicate_keys'),
         'duplicate_keys_order_by': order if order is string or not order else order | join(', '),
     } -%}
+    {%- if applies -%}{%- set settings = dbt_delta._applying(settings) -%}{%- endif -%}
     {%- set inserted = dbt_delta._condition(config.get('not_matched_condition')) -%}
     {%- do dbt_delta._validate(settings, inserted) -%}
     {{- return(dict(
         settings, not_matched_condition=dbt_delta._insert_condition(inserted, settings)
+    )) -}}
+{%- endmacro %}
+
+{# Strategy changes is a merge that deletes by _change_type; see new_changes. #}
+{% macro _applying(settings) -%}
+    {%- for name, value in {
+        'matched_delete_condition': settings.delete_condition, 'merge_control_columns': settings.control_columns,
+        'not_matched_by_source_action': settings.by_source_action,
+    }.items() if value -%}
+        {%- do dbt_delta._refuse(
+            name ~ ' has no meaning for incremental_strategy changes, which deletes the rows whose _change_type is delete. '
+            ~ 'Remove it, or use merge.'
+        ) -%}
+    {%- endfor -%}
+    {%- if not settings.unique_key -%}
+        {%- do dbt_delta._refuse(
+            'incremental_strategy changes needs unique_key, by which it finds the rows that changed.'
+        ) -%}
+    {%- endif -%}
+    {{- return(dict(
+        settings, delete_condition=settings.source_alias ~ ".`_change_type` = 'delete'", control_columns=['_change_type']
     )) -}}
 {%- endmacro %}
 
@@ -61,7 +86,7 @@
     {%- if settings.strategy not in strategies and context.get(custom) is none -%}
         {%- do dbt_delta._refuse(
             "incremental_strategy is '" ~ settings.strategy ~ "'. Use one of "
-            ~ strategies | join(', ') ~ ', or write your own strategy as a macro ' ~ custom ~ '(arg_dict).'
+            ~ strategies | join(', ') ~ ', changes, or write your own strategy as a macro ' ~ custom ~ '(arg_dict).'
         ) -%}
     {%- endif -%}
     {%- for name, values in {

@@ -160,3 +160,19 @@
     {%- endfor -%}
     {{- return(checks) -}}
 {%- endmacro %}
+
+{# The same on the rows of strategy changes: a row that goes keeps all of them. #}
+{% macro _of_images(expectations) -%}
+    {%- if config.get('incremental_strategy') != 'changes' -%}{{- return(expectations) -}}{%- endif -%}
+    {%- set found = [] -%}
+    {%- for one in expectations -%}
+        {%- if one.action == 'quarantine' -%}
+            {%- do dbt_delta._refuse(
+                'Expectation ' ~ one.name ~ ' of ' ~ model.name ~ ' has action quarantine, which does not know what a later '
+                ~ 'change makes of its rows. With incremental_strategy changes use warn, drop or fail.'
+            ) -%}
+        {%- endif -%}
+        {%- do found.append(dict(one, expression="`_change_type` = 'delete' or (" ~ one.expression ~ '\n)')) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}

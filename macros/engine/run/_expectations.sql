@@ -8,6 +8,7 @@
 {% macro _judge(sql, expectations, staged=true) -%}
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
+    {%- set expectations = dbt_delta._of_images(expectations) -%}
     {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
     {%- set quarantine = dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}

@@ -94,7 +94,7 @@ def test_a_time_is_the_version_that_was_the_newest_then(macros, day: str, versio
 TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at": "2024-01-01"}
 NO_TAG = {
     "node": None, "run": None, "project": None, "started": "", "undo_of": None, "replaced": None,
-    "kept": {}, "undo_cascade": False, "expectations": {}, "released": {},
+    "kept": {}, "undo_cascade": False, "expectations": {}, "released": {}, "inputs": {},
 }  # fmt: skip
 
 

@@ -1,0 +1,30 @@
+{#
+    The rows of an input for FROM, with what the model has read of it then. The text carries that to the write, so rows
+    and watermark cannot differ.
+#}
+{% macro _marked_input(input, sql) -%}
+    {%- set marker = tojson({
+        'name': input.name, 'id': input.id, 'from': input.from, 'to': input.to, 'moved': input.moved,
+        'rebuild': input.rebuild, 'macro': input.macro,
+    }, sort_keys=true) -%}
+    {#- Nothing in it may end the comment, or mean something to Spark or to what takes SQL apart. -#}
+    {%- set plain = marker | replace('/', '\\u002f') | replace('*', '\\u002a') | replace('$', '\\u0024')
+        | replace("'", '\\u0027') | replace('`', '\\u0060') | replace(';', '\\u003b') -%}
+    {{- return('(\n' ~ sql ~ '\n/* dbt_delta_input ' ~ plain ~ ' */\n)') -}}
+{%- endmacro %}
+
+{# What a model's SELECT says that it has read of its inputs, by their names. #}
+{% macro _inputs_in(sql) -%}
+    {%- set inputs = {} -%}
+    {%- for text in modules.re.findall('/\\* dbt_delta_input (.*?) \\*/', sql) -%}
+        {%- set input = fromjson(text) -%}
+        {%- if inputs.get(input.name, input) != input -%}
+            {%- do dbt_delta._refuse(
+                input.name ~ ' changed while dbt compiled a model that reads it twice. Nothing was written. Run the model '
+                ~ 'again.'
+            ) -%}
+        {%- endif -%}
+        {%- do inputs.update({input.name: input}) -%}
+    {%- endfor -%}
+    {{- return(inputs) -}}
+{%- endmacro %}
