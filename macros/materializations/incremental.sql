@@ -33,7 +33,7 @@
     {%- set judged = dbt_delta._judge(sql) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
-        layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._expectations_tag(judged)
+        layout, defaults=dbt_delta._default_properties(settings, layout), tag=dbt_delta._write_tag(judged, settings)
     ) -%}
     {%- set built = dbt_delta._built_sql(sql, settings) -%}
     {%- set staging = none -%}
@@ -68,6 +68,11 @@
         dbt_delta.get_latest_sql(sql, settings.unique_key, settings.duplicate_keys_order_by)
         if settings.duplicate_keys == 'latest' else sql
     ) -}}
+{%- endmacro %}
+
+{# What the commit of a batch says beside the run. #}
+{% macro _write_tag(judged, settings) -%}
+    {{- return(dict(dbt_delta._expectations_tag(judged), **settings.get('stream', {}))) -}}
 {%- endmacro %}
 
 {# The rows and columns of the model's SELECT that a first build writes. #}
@@ -114,7 +119,7 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
-        {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}
+        {%- call dbt_delta._tagging(dbt_delta._write_tag(judged, settings)) -%}
             {%- call statement('main') -%}
                 {{ dbt_delta.get_write_sql(table, batch, settings) }}
             {%- endcall -%}
