@@ -37,7 +37,7 @@
 {% macro _build(existing, sql, settings, layout) -%}
     {%- set is_checked = settings.duplicate_keys == 'error' or settings.null_keys == 'error'
         or (settings.delete_condition and settings.duplicate_keys is none) -%}
-    {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=is_checked) -%}
+    {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=is_checked or settings.stage == 'table') -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
         layout, defaults=dbt_delta._default_properties(settings, layout),
@@ -99,7 +99,7 @@
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {#- Where the batch is stored before the quarantine is written, both must come from the same rows. -#}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
-        is_altered or dbt_delta._replaces_by_subquery(settings)
+        is_altered or settings.stage == 'table' or dbt_delta._replaces_by_subquery(settings)
         or dbt_delta._column_plan(dbt_delta._columns_of(sql, stored=true), table, settings, promised, sql).changes
     )) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}

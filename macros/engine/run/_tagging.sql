@@ -16,7 +16,17 @@
         'dbt_started_at': run_started_at.strftime('%Y-%m-%dT%H:%M:%SZ'),
     } -%}
     {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(tojson(dict(tag, **more)))) -%}
+    {%- set written = more.get('dbt_stream') -%}
+    {%- if written -%}
+        {#- Delta keeps both in the commit, and makes none if it has had them. -#}
+        {%- do run_query('set spark.databricks.delta.write.txnAppId=' ~ written.id) -%}
+        {%- do run_query('set spark.databricks.delta.write.txnVersion=' ~ written.batch) -%}
+    {%- endif -%}
     {%- do caller() -%}
+    {%- if written -%}
+        {%- do run_query('reset spark.databricks.delta.write.txnAppId') -%}
+        {%- do run_query('reset spark.databricks.delta.write.txnVersion') -%}
+    {%- endif -%}
     {%- if before.startswith('{') -%}
         {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(before)) -%}
     {%- else -%}

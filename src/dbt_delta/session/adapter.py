@@ -220,6 +220,44 @@ class DeltaAdapter(StockAdapter):
 
         return unit.run(self, name, sql, compare)
 
+    @available
+    def dbt_delta_stream_place(self, schema: str, name: str) -> str | None:
+        """See ``folders.streams``; None through a connection to a server."""
+        from dbt_delta.session import folders
+
+        connection = self._session()
+        return folders.streams(connection.session, schema, name) if connection else None
+
+    @available
+    def dbt_delta_stream_begun(self, checkpoint: str) -> bool:
+        """See ``folders.is_begun``."""
+        from dbt_delta.session import folders
+
+        return folders.is_begun(self._session().session, checkpoint)
+
+    @available
+    def dbt_delta_stream_keep(self, folder: str, kept: str) -> None:
+        """See ``folders.keep_stream``."""
+        from dbt_delta.session import folders
+
+        folders.keep_stream(self._session().session, folder, kept)
+
+    @available
+    def dbt_delta_stream(
+        self,
+        sql: str,
+        mode: str,
+        checkpoint: str,
+        relation: Any,
+        write: Any,
+        about: dict[str, Any],
+    ) -> int:
+        """See ``available.run``; the macro ``write`` is given ``about`` with each batch."""
+        from dbt_delta.stream import available as streams
+
+        name = (relation.schema, relation.identifier)
+        return streams.run(self._session(), sql, mode, checkpoint, name, partial(write, about))
+
     def _create_freshness_response(self, last_modified: Any, snapshotted_at: Any) -> Any:
         # spark__get_relation_last_modified gives texts with their zone: what a timestamp becomes on
         # its way here depends on the zones of session and process.

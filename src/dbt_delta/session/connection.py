@@ -98,7 +98,7 @@ class SessionConnection(SparkConnectionWrapper):
         """Evaluates a SELECT that nobody fetches, row by row, without keeping rows."""
         if self._result is None or _is_done(self._result):
             return
-        with self._running():
+        with self.running():
             self._result.write.format("noop").mode("overwrite").save()
 
     def run_python(self, code: CodeType) -> None:
@@ -109,7 +109,7 @@ class SessionConnection(SparkConnectionWrapper):
         """
         spark.coded.add(code.co_filename)
         try:
-            with self._running():
+            with self.running():
                 # A model may label its jobs itself; the next statement sets its own label.
                 _labelled.group = None
                 exec(code, {"__name__": "dbt_model", "spark": self.session})
@@ -126,34 +126,34 @@ class SessionConnection(SparkConnectionWrapper):
 
     def relation(self, schema: str, name: str) -> dict[str, Any] | None:
         """See ``facts.relation``."""
-        with self._running():
+        with self.running():
             return facts.relation(self.session, schema, name)
 
     def state(self, schema: str, name: str) -> str | None:
         """See ``facts.state``."""
-        with self._running():
+        with self.running():
             return facts.state(self.session, schema, name)
 
     def changed_at(self, schema: str, name: str) -> int | None:
         """See ``facts.changed_at``."""
-        with self._running():
+        with self.running():
             return facts.changed_at(self.session, schema, name)
 
     def listing(self, schemas: list[str]) -> list[dict[str, Any]] | None:
         """See ``facts.listing``."""
-        with self._running():
+        with self.running():
             return facts.listing(self.session, schemas)
 
     def columns(self, sql: str) -> list[dict[str, Any]]:
         """See ``facts.columns``."""
-        with self._running():
+        with self.running():
             return facts.columns(self.session, as_sent(sql, None))
 
     def reads(self, sql: str) -> "Reads":
         """See ``plan.reads``."""
         from dbt_delta.state import plan
 
-        with self._running():
+        with self.running():
             return plan.reads(self.session, as_sent(sql, None))
 
     def fetchall(self) -> "list[Row]":
@@ -173,7 +173,7 @@ class SessionConnection(SparkConnectionWrapper):
         """Column name and Spark type per column, in the shape of the Python DB API."""
         if self._result is None:
             return []
-        with self._running():
+        with self.running():
             return [
                 (field.name, field.dataType.simpleString(), *[None] * 4, field.nullable)
                 for field in self._result.schema.fields
@@ -204,13 +204,13 @@ class SessionConnection(SparkConnectionWrapper):
         logger.debug("Spark has no transactions to roll back")
 
     def _send(self, sql: str) -> None:
-        with self._running():
+        with self.running():
             self._result = self.session.sql(sql)
 
     @contextmanager
-    def _running(self) -> Generator[None, None, None]:
+    def running(self) -> Generator[None, None, None]:
         """Work in Spark for this connection: jobs get its label, errors become dbt's."""
-        self._refuse_if_cancelled()
+        self.refuse_if_cancelled()
         self.work += 1
         spark.in_flight.add(here := object())
         try:
@@ -218,15 +218,16 @@ class SessionConnection(SparkConnectionWrapper):
                 self._label_jobs()
                 self._tag_commits()
                 # A cancel between the check and the label found no group to cancel.
-                self._refuse_if_cancelled()
+                self.refuse_if_cancelled()
                 yield
         except DbtDatabaseError as error:
-            self._refuse_if_cancelled(error)
+            self.refuse_if_cancelled(error)
             raise
         finally:
             spark.in_flight.discard(here)
 
-    def _refuse_if_cancelled(self, cause: Exception | None = None) -> None:
+    def refuse_if_cancelled(self, cause: Exception | None = None) -> None:
+        """Raises DbtDatabaseError if the command was cancelled."""
         if self._cancelled.is_set():
             raise DbtDatabaseError("Cancelled") from cause
 
@@ -247,7 +248,7 @@ class SessionConnection(SparkConnectionWrapper):
     def _fetch(self, limit: int | None) -> "list[Row]":
         if self._result is None:
             return []
-        with self._running():
+        with self.running():
             rows = self._result.collect() if limit is None else self._result.take(limit)
             return self._in_session_zone(rows)
 

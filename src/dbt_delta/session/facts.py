@@ -68,6 +68,21 @@ def changed_at(spark: "SparkSession", schema: str, name: str) -> int | None:
     return log.changed_at(log.open_log(spark, entry.location().toString()))
 
 
+def transaction(spark: "SparkSession", schema: str, name: str, application: str) -> int | None:
+    """The last version of an application's transactions in a Delta table; None if it has none.
+
+    Delta writes it in the commit of the rows (``txnAppId`` and ``txnVersion``).
+    """
+    state = spark._jsparkSession.sessionState()
+    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
+    if not state.catalog().tableExists(state.sqlParser().parseTableIdentifier(quoted)):
+        return None
+    for one in _list(spark, _snapshot(spark, _entry(spark, schema, name)).setTransactions()):
+        if one.appId() == application:
+            return int(one.version())
+    return None
+
+
 def listing(
     spark: "SparkSession", schemas: list[str], name: str | None = None
 ) -> list[dict[str, Any]] | None:

@@ -1,0 +1,147 @@
+{% materialization stream, adapter='spark' -%}
+    {{ return(dbt_delta.build_stream()) }}
+{%- endmaterialization %}
+
+{#
+    Writes every micro-batch that the model's inputs have now, each in one commit, by the engine of incremental models.
+    Spark's checkpoint knows which rows were read, and the table which batches it has.
+#}
+{% macro build_stream() -%}
+    {%- set settings = dbt_delta._stream_settings() -%}
+    {%- set layout = dbt_delta._layout(this) -%}
+    {%- set place = dbt_delta._stream_place() -%}
+    {%- do dbt_delta._begin() -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- set sql = dbt_delta._model_sql() -%}
+    {%- set is_rebuilt = existing is none or existing.type == 'view' or should_full_refresh() -%}
+    {%- set known = none if is_rebuilt else dbt_delta._stream_checkpoint(existing, settings, place) -%}
+    {%- set checkpoint = known or local_md5(invocation_id ~ this) -%}
+    {%- set promised = {'dbt_delta.stream': checkpoint} -%}
+    {%- set about = {
+        'settings': dbt_delta._reading(settings, sql), 'layout': dict(layout, properties=dict(layout.properties, **promised)),
+        'is_rebuilt': is_rebuilt,
+    } -%}
+    {%- set batches = 0 -%}
+    {%- if not flags.EMPTY -%}
+        {%- if known is none and not is_rebuilt -%}
+            {%- do run_query(dbt_delta.get_set_properties_sql(existing.relation, promised)) -%}
+        {%- endif -%}
+        {%- set batches = adapter.dbt_delta_stream(
+            sql, settings.output_mode, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
+        ) -%}
+    {%- endif -%}
+    {%- if about.is_rebuilt or flags.EMPTY -%}
+        {%- do dbt_delta._write_stream_rows(about, dbt_delta._no_rows_sql(sql)) -%}
+    {%- endif -%}
+    {%- do dbt_delta._write_nothing(batches ~ (' batch' if batches == 1 else ' batches')) -%}
+    {%- do adapter.dbt_delta_stream_keep(place, checkpoint) if not flags.EMPTY -%}
+    {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
+    {{- return({'relations': [this.incorporate(type='table')]}) -}}
+{%- endmacro %}
+
+{# Writes a batch, which Delta keeps with its number: the same number is never written again. #}
+{% macro _write_stream_batch(about, sql, id, number) -%}
+    {%- do dbt_delta._write_stream_rows(about, sql, {'dbt_stream': {'id': id, 'batch': number}}) -%}
+{%- endmacro %}
+
+{# The first rows of a table that is built anew replace what it had; all others are added or merged. #}
+{% macro _write_stream_rows(about, sql, tag={}) -%}
+    {%- set existing = dbt_delta._existing(this) -%}
+    {%- set settings = dict(about.settings, tag=dict(about.settings.tag, **tag)) -%}
+    {%- if about.is_rebuilt -%}
+        {%- do dbt_delta._build(existing, sql, settings, about.layout) -%}
+        {%- do about.update({'is_rebuilt': false}) -%}
+    {%- else -%}
+        {%- do dbt_delta._increment(existing, sql, settings, about.layout) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The columns of a stream, as a SELECT without rows: a stream itself is no part of a statement that writes. #}
+{% macro _no_rows_sql(sql) -%}
+    {%- set columns = [] -%}
+    {%- for column in dbt_delta._columns_of(sql) -%}
+        {%- do columns.append('cast(null as ' ~ column.type ~ ') as ' ~ dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {{- return('select ' ~ columns | join(', ') ~ ' where false\n') -}}
+{%- endmacro %}
+
+{% macro _stream_settings() -%}
+    {%- set settings = dbt_delta._incremental_settings() -%}
+    {%- set asked, mode = config.get('incremental_strategy'), config.get('output_mode', 'append') -%}
+    {%- do dbt_delta._check_choice('output_mode', mode, ['append', 'update']) -%}
+    {%- if asked not in (none, 'append', 'merge') -%}
+        {%- do dbt_delta._refuse(
+            "incremental_strategy of the stream is '" ~ asked ~ "'. Use merge, with a unique_key, or append."
+        ) -%}
+    {%- elif asked == 'merge' and not settings.unique_key -%}
+        {%- do dbt_delta._refuse('incremental_strategy of the stream is merge, which needs a unique_key.') -%}
+    {%- elif dbt_delta._format() != 'delta' -%}
+        {%- do dbt_delta._refuse(
+            'file_format of the stream is ' ~ dbt_delta._format() ~ '. Only delta keeps which batches were written.'
+        ) -%}
+    {%- elif mode == 'update' and not settings.unique_key -%}
+        {%- do dbt_delta._refuse(
+            'output_mode of the stream is update: its rows replace earlier ones, which needs a unique_key.'
+        ) -%}
+    {%- elif settings.by_source_action -%}
+        {%- do dbt_delta._refuse(
+            'not_matched_by_source_action would apply to the rows of all earlier batches of the stream. Remove it.'
+        ) -%}
+    {%- endif -%}
+    {%- set is_expensive = dbt_delta._is_expensive(compiled_code, model.depends_on.nodes) -%}
+    {{- return(dict(
+        settings,
+        strategy=asked or ('merge' if settings.unique_key else 'append'),
+        output_mode=mode,
+        stage='table' if settings.stage == 'auto' and is_expensive else settings.stage,
+    )) -}}
+{%- endmacro %}
+
+{# Where the checkpoints of the model's streams are. #}
+{% macro _stream_place() -%}
+    {%- set place = adapter.dbt_delta_stream_place(this.schema, this.identifier | lower)
+        if adapter.dbt_delta_stream_place is defined else none -%}
+    {%- if place is none -%}
+        {%- do dbt_delta._refuse(
+            'a stream needs the embedded session: dbt sends a server only SQL. Run the model with --target session, or '
+            ~ 'make it incremental.'
+        ) -%}
+    {%- endif -%}
+    {{- return(place) -}}
+{%- endmacro %}
+
+{#
+    The checkpoint with which a table goes on, or none for a new one, which reads all inputs again: a merge then writes
+    the same rows, and what is only appended is refused.
+#}
+{% macro _stream_checkpoint(existing, settings, place) -%}
+    {%- set known, problem = existing.properties.get('dbt_delta.stream'), none -%}
+    {%- if known is none -%}
+        {%- set problem = 'no stream has written it' -%}
+    {%- elif not adapter.dbt_delta_stream_begun(place ~ '/' ~ known) -%}
+        {%- set problem = 'the checkpoint of its stream is gone' -%}
+    {%- elif dbt_delta._is_restored() -%}
+        {%- set problem = 'it was restored to a version before the last batch of its stream' -%}
+    {%- endif -%}
+    {%- if problem is none -%}{{- return(known) -}}{%- endif -%}
+    {%- set problem = dbt_delta._bare(this) ~ ': ' ~ problem ~ '. ' -%}
+    {%- if not settings.unique_key -%}
+        {%- do dbt_delta._refuse(
+            problem ~ 'A new stream would append rows that it has. Nothing was changed. Use --full-refresh, or give the '
+            ~ 'model a unique_key.'
+        ) -%}
+    {%- endif -%}
+    {%- do log(problem ~ 'All inputs are read again and merged.', info=true) -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{# Whether a table was restored after the last batch of its stream. #}
+{% macro _is_restored() -%}
+    {%- for limit in [50, none] -%}
+        {%- for commit in dbt_delta._commits(this, limit) -%}
+            {%- if commit.stream -%}{{- return(false) -}}{%- endif -%}
+            {%- if commit.operation == 'RESTORE' -%}{{- return(true) -}}{%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}

@@ -1,0 +1,35 @@
+{#
+    A Delta table as a stream, for any FROM of a model that is materialized as stream: only the rows that were appended
+    since the model's last run (see _stream__macros.yml).
+#}
+{% macro stream(
+    relation, starting_version=none, starting_timestamp=none, max_files_per_trigger=none, max_bytes_per_trigger=none,
+    ignore_deletes=false, skip_change_commits=false
+) -%}
+    {%- if execute and model.resource_type == 'unit_test' -%}
+        {#- The rows that the test gives. -#}
+        {{- return(relation) -}}
+    {%- elif execute and model.config.materialized != 'stream' -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.stream: ' ~ model.name ~ ' is materialized as ' ~ model.config.materialized
+            ~ '. Only a model with materialized: stream can read a stream.'
+        ) -%}
+    {%- elif starting_version is not none and starting_timestamp is not none -%}
+        {%- do dbt_delta._refuse('dbt_delta.stream takes one of starting_version and starting_timestamp.') -%}
+    {%- elif execute and relation.is_cte -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.stream: ' ~ relation.identifier ~ ' is ephemeral. Only a Delta table can be read as a stream.'
+        ) -%}
+    {%- endif -%}
+    {%- set options = {} -%}
+    {%- for key, value in {
+        'startingVersion': starting_version, 'startingTimestamp': starting_timestamp,
+        'maxFilesPerTrigger': max_files_per_trigger, 'maxBytesPerTrigger': max_bytes_per_trigger,
+        'ignoreDeletes': ignore_deletes or none, 'skipChangeCommits': skip_change_commits or none,
+    }.items() if value is not none -%}
+        {%- do options.update({key: value}) -%}
+    {%- endfor -%}
+    {{- return(
+        'stream ' ~ dbt_delta._named(relation) ~ (' with ' ~ dbt_delta._literal_pairs(options) if options else '')
+    ) -}}
+{%- endmacro %}

@@ -1,0 +1,146 @@
+"""A model's stream: every micro-batch that there is now, one after the other.
+
+Spark runs a stream in a thread and a session of its own. What writes a batch are macros, which
+belong to the thread and session of the model. So each batch is handed over as a global temporary
+view, and Spark's thread waits until it is written.
+"""
+
+import queue
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_delta.session import facts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+    from dbt_delta.session.connection import SessionConnection
+
+logger = AdapterLogger("dbt_delta")
+# Seconds between two looks whether the stream has ended or the command was cancelled.
+_LOOK = 0.1
+
+
+def run(
+    connection: "SessionConnection",
+    sql: str,
+    mode: str,
+    checkpoint: str,
+    name: tuple[str, str],
+    write: Callable[[str, str, int], Any],
+) -> int:
+    """Writes all batches that a streaming SELECT has now; returns how many were written.
+
+    ``write`` gets the batch as a SELECT, the stream's id in Delta's transactions, and the number
+    of the batch. A batch whose number the table ``name`` (schema, name) has had is left out: it was
+    written by a run that was killed before Spark noted it.
+
+    Raises:
+        DbtRuntimeError: the SELECT reads no stream.
+        DbtDatabaseError: Spark's error, of the stream or of a batch.
+    """
+    with connection.running():
+        rows = connection.session.sql(sql)
+        if not rows.isStreaming:
+            raise DbtRuntimeError("it reads no stream: put dbt_delta.stream(..) around an input")
+        handed = _Batches(connection.session)
+        query = (
+            rows.writeStream.foreachBatch(handed.give)
+            .outputMode(mode)
+            .option("checkpointLocation", checkpoint)
+            .trigger(availableNow=True)
+            .start()
+        )
+    identity, written = f"dbt_delta_stream_{query.id}", 0
+    try:
+        last = _last(connection, name, identity)
+        for batch in handed.until_end(query, connection):
+            with batch.answered():
+                if batch.number > last:
+                    write(f"select * from {batch.view}", identity, batch.number)
+                    written += 1
+    finally:
+        handed.refuse()
+        query.stop()
+    if (error := query.exception()) is not None:
+        with connection.running():
+            raise error
+    return written
+
+
+def _last(connection: "SessionConnection", name: tuple[str, str], identity: str) -> int:
+    """The number of the last batch of a stream that a table has; -1 if none."""
+    with connection.running():
+        found = facts.transaction(connection.session, *name, identity)
+    return -1 if found is None else found
+
+
+@dataclass
+class _Batch:
+    number: int
+    view: str
+    error: Exception | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def answered(self) -> Iterator[None]:
+        """Lets Spark's thread go on when the block ends, also by an error."""
+        try:
+            yield
+        except BaseException as error:
+            self.error = RuntimeError(str(error))
+            raise
+        finally:
+            self.done.set()
+
+
+class _Batches:
+    """The batches of one stream, handed from Spark's thread to another one at a time."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._waiting: queue.Queue[_Batch] = queue.Queue()
+        self._is_refusing = False
+
+    def give(self, rows: "DataFrame", number: int) -> None:
+        """Called by Spark; returns when the batch is written.
+
+        Raises:
+            RuntimeError: it was not, so that Spark does not note it as done.
+        """
+        view = f"dbt_delta_stream_{uuid.uuid4().hex}"
+        batch = _Batch(number, f"global_temp.{view}")
+        rows.createOrReplaceGlobalTempView(view)
+        try:
+            self._waiting.put(batch)
+            while not batch.done.wait(_LOOK):
+                if self._is_refusing:
+                    raise RuntimeError("the model has ended")
+            if batch.error is not None:
+                raise batch.error
+        finally:
+            self._session.catalog.dropGlobalTempView(view)
+
+    def until_end(
+        self, query: "StreamingQuery", connection: "SessionConnection"
+    ) -> Iterator[_Batch]:
+        """The batches, until the stream has none left, fails or the command is cancelled."""
+        while True:
+            try:
+                yield self._waiting.get(timeout=_LOOK)
+            except queue.Empty:
+                connection.refuse_if_cancelled()
+                if not query.isActive and self._waiting.empty():
+                    return
+
+    def refuse(self) -> None:
+        """No batch is taken any more: Spark's thread need not wait."""
+        self._is_refusing = True

@@ -1,0 +1,178 @@
+"""Streams as models: every row of the inputs once, whatever happens to runs and checkpoints."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.functional.harness import Invocation, Project
+
+FILES = {
+    "models/sources.yml": """
+        sources:
+          - name: raw
+            schema: "{{ target.schema }}"
+            tables: [{name: orders}]
+        """,
+    "models/added.sql": """
+        {{ config(materialized='stream') }}
+        select id, v * 2 as v
+        from {{ dbt_delta.stream(source('raw', 'orders'), max_files_per_trigger=1) }}
+        where id >= 0
+        """,
+    "models/merged.sql": """
+        {{ config(materialized='stream', unique_key='id', merge_skip_unchanged=true,
+            duplicate_keys='latest', duplicate_keys_order_by='v desc') }}
+        select id, v from {{ dbt_delta.stream(source('raw', 'orders')) }}
+        """,
+}
+
+
+def rows(project: Project, name: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in project.sql(f"select * from {{schema}}.{name} order by 1, 2")]
+
+
+def build(project: Project, *arguments: str, check: bool = True) -> Invocation:
+    return project.dbt("run", *arguments, check=check)
+
+
+def messages(run: Invocation) -> dict[str, str]:
+    return {result.node.name: result.message for result in run.results}
+
+
+def checkpoints(project: Project, name: str) -> list[Path]:
+    return list((project.warehouse / "_dbt_delta_streams" / name).iterdir())
+
+
+@pytest.fixture
+def streams(project: Project) -> Project:
+    project.write(FILES)
+    project.sql("create schema if not exists {schema}")
+    project.sql("create table {schema}.orders (id bigint, v bigint) using delta")
+    for values in ("(0, 0), (1, 10)", "(2, 20), (3, 30)"):
+        project.sql("insert into {schema}.orders select /*+ coalesce(1) */ * from values " + values)
+    return project
+
+
+def test_each_batch_is_one_commit_and_a_run_more_is_none(streams: Project) -> None:
+    assert messages(build(streams)) == {"added": "2 batches", "merged": "1 batch"}
+    assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60)]
+    assert rows(streams, "merged") == [(0, 0), (1, 10), (2, 20), (3, 30)]
+    before = {name: streams.version(name) for name in ("added", "merged")}
+    assert before == {"added": 1, "merged": 0}
+    assert messages(build(streams)) == {"added": "0 batches", "merged": "0 batches"}
+    assert {name: streams.version(name) for name in before} == before
+    streams.sql("insert into {schema}.orders values (1, 11), (4, 40), (4, 41), (null, 7)")
+    build(streams)
+    assert rows(streams, "merged") == [(None, 7), (0, 0), (1, 11), (2, 20), (3, 30), (4, 41)]
+    assert rows(streams, "added") == [(0, 0), (1, 20), (1, 22), (2, 40), (3, 60), (4, 80), (4, 82)]
+    assert streams.version("merged") == 1
+
+
+def test_a_batch_that_was_written_before_a_kill_is_not_written_again(streams: Project) -> None:
+    """Spark notes a batch after the table has it: without the note it gives the batch again."""
+    build(streams)
+    before = {name: rows(streams, name) for name in ("added", "merged")}
+    versions = {name: streams.version(name) for name in before}
+    for name in before:
+        (folder,) = checkpoints(streams, name)
+        notes = sorted((folder / "commits").glob("[0-9]*"), key=lambda note: int(note.name))
+        notes[-1].unlink()
+        (folder / "commits" / f".{notes[-1].name}.crc").unlink()
+    assert set(messages(build(streams)).values()) == {"0 batches"}
+    assert {name: streams.version(name) for name in before} == versions
+    assert {name: rows(streams, name) for name in before} == before
+
+
+def test_without_its_checkpoint_a_stream_neither_loses_nor_doubles_rows(streams: Project) -> None:
+    build(streams)
+    before = rows(streams, "added"), streams.version("added")
+    for name in ("added", "merged"):
+        (folder,) = checkpoints(streams, name)
+        shutil.rmtree(folder)
+    # Batches have the same numbers again, and other rows.
+    streams.sql("insert overwrite {schema}.orders select id, id * 10 from range(2, 6)")
+    run = build(streams, check=False)
+    assert messages(run)["merged"] == "1 batch"
+    assert "added: the checkpoint of its stream is gone. A new stream would append" in run.output
+    assert (rows(streams, "added"), streams.version("added")) == before
+    assert rows(streams, "merged") == [(id, id * 10) for id in range(6)]
+    build(streams, "--full-refresh")
+    assert rows(streams, "added") == [(id, id * 20) for id in range(2, 6)]
+    assert [len(checkpoints(streams, name)) for name in ("added", "merged")] == [1, 1]
+
+
+def test_after_a_restore_rows_come_back_or_the_run_is_refused(streams: Project) -> None:
+    build(streams)
+    streams.sql("insert into {schema}.orders values (7, 70)")
+    build(streams)
+    for name in ("added", "merged"):
+        streams.sql(f"restore table {{schema}}.{name} to version as of 0")
+    run = build(streams, check=False)
+    assert messages(run)["merged"] == "1 batch"
+    assert "added: it was restored to a version before the last batch" in run.output
+    assert rows(streams, "merged")[-1] == (7, 70)
+    again = build(streams, check=False)
+    assert messages(again)["merged"] == "0 batches"
+
+
+@pytest.mark.parametrize(
+    ("config", "sql", "message"),
+    [
+        ("", "select 1 as id", "it reads no stream"),
+        (
+            ", incremental_strategy='insert_overwrite'",
+            None,
+            "Use merge, with a unique_key, or append",
+        ),
+        (", incremental_strategy='merge'", None, "is merge, which needs a unique_key"),
+        (", file_format='parquet'", None, "file_format of the stream is parquet"),
+    ],
+)
+def test_refusals(streams: Project, config: str, sql: str | None, message: str) -> None:
+    sql = sql or "select id from {{ dbt_delta.stream(source('raw', 'orders')) }}"
+    streams.write({name: None for name in FILES if name.endswith(".sql")})
+    streams.write({"models/wrong.sql": f"{{{{ config(materialized='stream'{config}) }}}} {sql}"})
+    run = build(streams, check=False)
+    assert not run.success
+    assert message in run.output
+    assert not streams.sql("show tables in {schema} like 'wrong'")
+
+
+def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Project) -> None:
+    streams.write({"models/merged.sql": None})
+    sql = FILES["models/added.sql"].replace("v * 2", "100 div (v - 20)")
+    streams.write({"models/added.sql": sql})
+    run = build(streams, check=False)
+    assert "DIVIDE_BY_ZERO" in run.output
+    assert "Traceback" not in run.output
+    assert "STREAM_FAILED" not in run.output
+    assert rows(streams, "added") == [(0, -5), (1, -10)]
+    streams.write({"models/added.sql": FILES["models/added.sql"]})
+    assert messages(build(streams)) == {"added": "1 batch"}
+    assert rows(streams, "added") == [(0, -5), (1, -10), (2, 40), (3, 60)]
+    # Delta's own error: a stream reads what is appended.
+    streams.sql("update {schema}.orders set v = 1 where id = 0")
+    changed = build(streams, check=False)
+    assert "DELTA_SOURCE_TABLE_IGNORE_CHANGES" in changed.output
+    assert "STREAM_FAILED" not in changed.output
+
+
+def test_groups_that_grow_replace_their_rows(streams: Project) -> None:
+    streams.write({name: None for name in FILES if name.endswith(".sql")})
+    streams.write(
+        {
+            "models/counted.sql": """
+                {{ config(materialized='stream', unique_key='odd', output_mode='update') }}
+                select id % 2 as odd, count(*) as v, sum(v) as s
+                from {{ dbt_delta.stream(source('raw', 'orders'), max_files_per_trigger=1) }}
+                group by 1
+                """
+        }
+    )
+    assert messages(build(streams)) == {"counted": "2 batches"}
+    assert rows(streams, "counted") == [(0, 2, 20), (1, 2, 40)]
+    streams.sql("insert into {schema}.orders values (5, 1)")
+    build(streams)
+    assert rows(streams, "counted") == [(0, 2, 20), (1, 3, 41)]
