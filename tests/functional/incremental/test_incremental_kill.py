@@ -69,19 +69,6 @@ KINDS = {
     ),
 }
 SNAPSHOT = "snapped"
-# Models that follow another one: what that is after a whole run.
-FOLLOWERS = {
-    "follows": (
-        "rebuilt",
-        "incremental_strategy='changes', unique_key='id'",
-        "id, step, _change_type from {{ dbt_delta.new_changes(ref('rebuilt'), 'id') }}",
-    ),
-    "gathers": (
-        "appended",
-        "incremental_strategy='append'",
-        "id, step from {{ dbt_delta.new_rows(ref('appended')) }}",
-    ),
-}
 
 
 @pytest.mark.session
@@ -94,14 +81,6 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
             + f"{kind.config}) }}}} {SLOW_ROWS}"
             for name, kind in KINDS.items()
             if name != SNAPSHOT
-        },
-    )
-    write_models(
-        project,
-        {
-            name: f"{{{{ config(materialized='incremental', {config}) }}}} select {rows}"
-            " where concat('x', java_method('java.lang.Thread', 'sleep', 20L)) is not null"
-            for name, (_, config, rows) in FOLLOWERS.items()
         },
     )
     # Their tasks sleep: as many at once as there are models at work.
@@ -132,14 +111,12 @@ def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> Non
     for name, kind in KINDS.items():
         expected = sorted(kind.apply(state[name], _new_rows(KILLS + 1)))
         assert _rows(project, name) == expected, (name, SEED)
-    for name, (followed, _, _) in FOLLOWERS.items():
-        assert _rows(project, name) == _rows(project, followed), (name, SEED)
     history = _history(project)
     open_rows = [id for id, _, to in history if to is None]
     assert len(open_rows) == len(set(open_rows)), SEED
     assert all(later == to for (id, _, to), (key, later, _) in pairwise(history) if id == key), SEED
     warehouse = project.path / "home" / "warehouse" / f"{project.schema}.db"
-    assert sorted(folder.name for folder in warehouse.iterdir()) == sorted([*KINDS, *FOLLOWERS])
+    assert sorted(folder.name for folder in warehouse.iterdir()) == sorted(KINDS)
 
 
 def _run(project: Project, step: int, kill_after: tuple[int, float] | None = None) -> None:
