@@ -108,10 +108,12 @@
     {%- for name, target in targets.items() -%}
         {%- do rows.append(dict(target, name=name, location=heads.get(name, {}).get('location') or '')) -%}
     {%- endfor -%}
+    {%- set records = dbt_delta._publish_place(settings).records -%}
+    {#- A session that has read it once does not see the files of others. -#}
+    {%- do run_query('refresh table ' ~ dbt_delta._named(records)) -%}
     {%- set pending = dbt_delta._also_left(left.pending, before, dbt_delta._left(settings)) -%}
     {%- do run_query(dbt_delta.get_record_sql(
-        dbt_delta._publish_place(settings).records, seq, invocation_id, rows,
-        tojson(dict(left, pending=pending), sort_keys=true),
+        records, seq, invocation_id, rows, tojson(dict(left, pending=pending), sort_keys=true),
     )) -%}
 {%- endmacro %}
 
