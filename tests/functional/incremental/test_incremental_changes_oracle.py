@@ -1,6 +1,6 @@
 """Random histories of inputs: a model that follows them is what the input is, after each run.
 
-DBT_DELTA_EXAMPLES=200   how many inputs (default 8, --long 60); see drawing.py
+DBT_DELTA_EXAMPLES=200   how many inputs (default 3, --long 40); see drawing.py
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.functional.harness import Project
 from tests.functional.incremental.models import messages, tables, write_models
 from tests.functional.tables import versions
 
-COUNT = examples(8, 60)
+COUNT = examples(3, 40)
 ROWS = "select if(id = 0, null, id) as id, concat('a', id) as v from range(7)"
 ONE = "(select int({key}) as id, '{text}' as v union all select {key} + 1, '{text}') as n"
 # What happens to an input; {key} and {text} differ each time. Keys stay unique.

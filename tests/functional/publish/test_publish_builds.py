@@ -1,6 +1,6 @@
 """Readers see the tables of one build: all of the last that succeeded, whatever happens meanwhile.
 
-DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 2, with
+DBT_DELTA_EXAMPLES=50    before how many statements a publication is broken off (default 1, with
                          --long all), and how many publications more readers see (with --long 20)
 DBT_DELTA_SEED           before which ones; see drawing.py
 """
@@ -226,7 +226,7 @@ def test_a_publication_that_is_broken_off_shows_all_or_nothing(
     published.build(4)
     writes = broken_at["writes"]
     assert writes >= 6
-    steps = random.Random(SEED).sample(range(1, writes + 1), min(examples(2, 50), writes))
+    steps = random.Random(SEED).sample(range(1, writes + 1), min(examples(1, 50), writes))
     for number, step in enumerate(sorted(steps)):
         old, new = (4, 5) if number % 2 == 0 else (5, 4)
         print(f"write {step} fails, by seed {SEED}", flush=True)

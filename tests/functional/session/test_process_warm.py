@@ -139,16 +139,19 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
     kept.wait_for_end(_jvm(kept))
 
 
-def test_whatever_is_killed_nothing_is_left_and_the_next_command_builds(kept: Home) -> None:
-    kept.run("run", "-s", "quick")
-    jvm = kept.found()["pid"]
-    # dbt in the middle of a statement: with it ends the statement, as it does without a keeper.
+def test_a_killed_command_takes_its_spark_with_it(kept: Home) -> None:
+    """With dbt ends the statement in the middle of which it is, as it does without a keeper."""
     process = kept.start_long()
+    jvm = kept.found()["pid"]
     other = kept.start("run", "-s", "quick")
     assert other.wait() != 0
     assert f"in use by process {process.pid} (dbt run -s long" in other.output
     process.kill()
     kept.wait_for_end(jvm)
+
+
+@pytest.mark.long
+def test_whatever_is_killed_nothing_is_left_and_the_next_command_builds(kept: Home) -> None:
     # Ctrl-C in the middle of one: dbt has cancelled it, so Spark may stay.
     process = kept.start_long()
     process.interrupt()
