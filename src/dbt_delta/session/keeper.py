@@ -25,8 +25,8 @@ from dbt_delta.session import warm
 MOST_OF_HEAP = 0.5
 # The Python process by which Spark looks for data sources written in Python, once.
 LOOKUP = "pyspark.sql.worker.lookup_data_sources"
-# For a child process that ends by itself.
-CHILD_SECONDS = 3
+# For a child process that ends by itself; on a busy machine that takes seconds.
+CHILD_SECONDS = 10
 # For the JVM to stop Spark.
 END_SECONDS = 20
 

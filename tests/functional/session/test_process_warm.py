@@ -141,8 +141,9 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
 
 def test_a_killed_command_takes_its_spark_with_it(kept: Home) -> None:
     """With dbt ends the statement in the middle of which it is, as it does without a keeper."""
-    process = kept.start_long()
+    kept.run("run", "-s", "quick")
     jvm = kept.found()["pid"]
+    process = kept.start_long()
     other = kept.start("run", "-s", "quick")
     assert other.wait() != 0
     assert f"in use by process {process.pid} (dbt run -s long" in other.output
