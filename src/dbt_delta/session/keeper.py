@@ -26,7 +26,7 @@ MOST_OF_HEAP = 0.5
 # The Python process by which Spark looks for data sources written in Python, once.
 LOOKUP = "pyspark.sql.worker.lookup_data_sources"
 # For a child process that ends by itself; on a busy machine that takes seconds.
-CHILD_SECONDS = 10
+CHILD_SECONDS = 20
 # For the JVM to stop Spark.
 END_SECONDS = 20
 
@@ -110,7 +110,7 @@ class Keeper:
         """What the next command would notice of the last one, and nobody can remove."""
         package = self._jvm.org.apache.spark
         if not self._has_no_children():
-            return "it has child processes, such as Python workers"
+            return f"it has child processes, such as Python workers: {self._children()}"
         if added(package.SparkContext.getOrCreate()) != self._about["added"]:
             return "statements have added files or JARs"
         state = package.sql.classic.SparkSession.getDefaultSession().get().sharedState()
