@@ -26,7 +26,7 @@ MOST_OF_HEAP = 0.5
 # The Python process by which Spark looks for data sources written in Python, once.
 LOOKUP = "pyspark.sql.worker.lookup_data_sources"
 # For a child process that ends by itself; on a busy machine that takes seconds.
-CHILD_SECONDS = 20
+CHILD_SECONDS = 10
 # For the JVM to stop Spark.
 END_SECONDS = 20
 
@@ -139,9 +139,11 @@ class Keeper:
         return True
 
     def _children(self) -> list[str]:
-        """The command lines of the JVM's child processes."""
+        """The command lines of the JVM's child processes, without those that have ended."""
         found = self._jvm.java.lang.ProcessHandle.current().children().toList()
-        return [child.info().commandLine().orElse("") for child in found]
+        return [
+            child.info().commandLine().orElse("") for child in found if not _has_ended(child.pid())
+        ]
 
     def _is_wanted(self) -> bool:
         """Whether the JVM runs and its home is still there."""
@@ -175,6 +177,14 @@ def added(context: Any) -> str:
     """Files and JARs that Spark ships; ``context`` is the JVM's SparkContext."""
     found = [context.listJars(), context.listFiles(), context.listArchives()]
     return " ".join(one.toString() for one in found)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is only a name that its parent has not asked for; False where unknown."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
 
 
 def _gateway(about: dict[str, Any]) -> Any:
