@@ -138,10 +138,12 @@
 {# Whether a table was restored after the last batch of its stream. #}
 {% macro _is_restored() -%}
     {%- for limit in [50, none] -%}
-        {%- for commit in dbt_delta._commits(this, limit) -%}
+        {%- set commits = dbt_delta._commits(this, limit) -%}
+        {%- for commit in commits -%}
             {%- if commit.stream -%}{{- return(false) -}}{%- endif -%}
             {%- if commit.operation == 'RESTORE' -%}{{- return(true) -}}{%- endif -%}
         {%- endfor -%}
+        {%- if limit and commits | length < limit -%}{{- return(false) -}}{%- endif -%}
     {%- endfor -%}
     {{- return(false) -}}
 {%- endmacro %}

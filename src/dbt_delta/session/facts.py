@@ -40,10 +40,8 @@ def state(spark: "SparkSession", schema: str, name: str) -> str | None:
     Raises:
         AnalysisException: the catalog does not know it.
     """
-    if spark.catalog.currentCatalog() != "spark_catalog":
-        return None
-    entry = _entry(spark, schema, name)
-    if (_optional(entry.provider()) or "").lower() != "delta":
+    entry = _delta_entry(spark, schema, name)
+    if entry is None:
         return None
     snapshot = _snapshot(spark, entry)
     version = snapshot.version()
@@ -60,10 +58,8 @@ def changed_at(spark: "SparkSession", schema: str, name: str) -> int | None:
     """
     from dbt_delta.state import log
 
-    if spark.catalog.currentCatalog() != "spark_catalog":
-        return None
-    entry = _entry(spark, schema, name)
-    if (_optional(entry.provider()) or "").lower() != "delta":
+    entry = _delta_entry(spark, schema, name)
+    if entry is None:
         return None
     return log.changed_at(log.open_log(spark, entry.location().toString()))
 
@@ -73,9 +69,8 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
 
     Delta writes it in the commit of the rows (``txnAppId`` and ``txnVersion``).
     """
-    state = spark._jsparkSession.sessionState()
-    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
-    if not state.catalog().tableExists(state.sqlParser().parseTableIdentifier(quoted)):
+    catalog = spark._jsparkSession.sessionState().catalog()
+    if not catalog.tableExists(_identifier(spark, schema, name)):
         return None
     for one in _list(spark, _snapshot(spark, _entry(spark, schema, name)).setTransactions()):
         if one.appId() == application:
@@ -142,9 +137,21 @@ def _field_name(name: str) -> str:
 
 
 def _entry(spark: "SparkSession", schema: str, name: str) -> Any:
-    state = spark._jsparkSession.sessionState()
-    quoted = f"{quoted_name(schema)}.{quoted_name(name)}"
-    return state.catalog().getTableMetadata(state.sqlParser().parseTableIdentifier(quoted))
+    catalog = spark._jsparkSession.sessionState().catalog()
+    return catalog.getTableMetadata(_identifier(spark, schema, name))
+
+
+def _delta_entry(spark: "SparkSession", schema: str, name: str) -> Any:
+    """The entry of a Delta table of Spark's own catalog; None of all else."""
+    if spark.catalog.currentCatalog() != "spark_catalog":
+        return None
+    entry = _entry(spark, schema, name)
+    return entry if (_optional(entry.provider()) or "").lower() == "delta" else None
+
+
+def _identifier(spark: "SparkSession", schema: str, name: str) -> Any:
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    return parser.parseTableIdentifier(f"{quoted_name(schema)}.{quoted_name(name)}")
 
 
 def _snapshot(spark: "SparkSession", entry: Any) -> Any:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.session import facts
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from dbt_delta.session.connection import SessionConnection
 
-logger = AdapterLogger("dbt_delta")
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
 

@@ -140,7 +140,7 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
 
 
 def test_a_killed_command_takes_its_spark_with_it(kept: Home) -> None:
-    """With dbt ends the statement in the middle of which it is, as it does without a keeper."""
+    """The statement that dbt was running ends with dbt, as it does without a keeper."""
     kept.run("run", "-s", "quick")
     jvm = kept.found()["pid"]
     process = kept.start_long()
