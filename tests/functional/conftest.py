@@ -15,8 +15,10 @@ from tests.functional import harness
 
 # Many small statements; the other tests run plans as users do.
 QUICK_FOLDERS = (
+    "ci",
     "diff",
     "expectations",
+    "functions",
     "incremental",
     "maintenance",
     "publish",
@@ -24,6 +26,7 @@ QUICK_FOLDERS = (
     "seeds",
     "snapshots",
     "state",
+    "stream",
     "time_travel",
 )
 # What they prove is the embedded session itself, or they start it in other processes.

@@ -37,7 +37,7 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fed": (FED, HISTORY),
     "plain": ("", HISTORY),
     "replaced": (FED, REPLACED),
-    "restored": (FED, (*HISTORY, "restore table {schema}.{name} to version as of 1", HISTORY[0])),
+    "restored": (FED, (*HISTORY[:2], "restore table {schema}.{name} to version as of 1", HISTORY[0])),
     "switched": (
         FED,
         (
@@ -59,9 +59,7 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "touched": (FED, ("alter table {schema}.{name} set tblproperties ('c' = 'd')",)),
     "filtered": (FED, HISTORY[:1]),
     "doubled": (FED, ("insert into {schema}.{name} values (7, 'g'), (7, 'h')",)),
-    "vacuumed": ("", HISTORY),
-    "joined": (FED, HISTORY),
-    "chosen": (FED, HISTORY),
+    "vacuumed": ("", HISTORY[:2]),
     "expected": (FED, (*HISTORY, "update {schema}.{name} set v = 'bad' where id = 5")),
 }
 CHANGES = (
@@ -122,7 +120,7 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
     models["filtered"] = _model("filtered") + " where id > 1"
     models["widened"] = _model("widened", more=", on_schema_change='append_new_columns'")
     models["joined"] = (
-        _model("joined")
+        _model("plain")
         + "\nunion all\n"
         + (
             "select id + 100, v, _change_type from"
@@ -130,7 +128,7 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
             " where id is not null"
         )
     )
-    models["chosen"] = _model("chosen", select="v as name, id, _change_type")
+    models["chosen"] = _model("fed", select="v as name, id, _change_type")
     models["expected"] = _model(
         "expected",
         more=", expectations=[{'name': 'good', 'expression': \"v <> 'bad'\", 'action': 'drop'}]",
@@ -364,7 +362,7 @@ def test_an_empty_run_has_read_nothing(played: dict[str, Any]) -> None:
     project = played["project"]
     write_models(
         project,
-        {"emptied": _model("chosen"), "emptied_rows": ADDED.format(name="in_chosen", more="")},
+        {"emptied": _model("switched"), "emptied_rows": ADDED.format(name="in_switched", more="")},
     )
     project.dbt("run", "-s", "emptied", "emptied_rows", "--empty")
     for name in ("emptied", "emptied_rows"):
@@ -382,7 +380,7 @@ UNIT = """
 unit_tests:
   - name: named
     model: chosen
-    given: [{input: "source('raw', 'in_chosen')", rows: [{id: 1, v: a}]}]
+    given: [{input: "source('raw', 'in_fed')", rows: [{id: 1, v: a}]}]
     expect: {rows: [{id: 1, name: a, _change_type: upsert}]}
 """
 

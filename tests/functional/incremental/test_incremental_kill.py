@@ -2,7 +2,7 @@
 
 A rerun mends all.
 
-DBT_DELTA_EXAMPLES=40   kills, each at a random moment of a run (default 1, with --long 4)
+DBT_DELTA_EXAMPLES=40   kills, each at a random moment of a run (default 4)
 """
 
 import random
@@ -19,7 +19,7 @@ from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import write_models
 
-KILLS = examples(1, 4)
+KILLS = examples(4, 4)
 # A second of work per evaluation, spread over two tasks.
 SLOW_ROWS = (
     "select int(id + {{ var('step') }} * 10) as id, int({{ var('step') }}) as step,"
@@ -71,6 +71,7 @@ KINDS = {
 SNAPSHOT = "snapped"
 
 
+@pytest.mark.long
 @pytest.mark.session
 def test_a_killed_run_leaves_the_old_or_the_new_version(project: Project) -> None:
     write_models(

@@ -78,7 +78,7 @@ class Readers:
 
     def _read(self) -> None:
         own = session().newSession()
-        while not self._done.wait(0.02):
+        while not self._done.wait(0.02 if IS_LONG else 0.5):
             try:
                 self.seen.append(tuple(own.sql(self._sql).collect()[0]))
             except Exception as error:
@@ -165,7 +165,7 @@ def test_a_build_publishes_all_at_its_end(published: Published) -> None:
     found = published.project.sql(f"show tblproperties {{schema}}.orders ({setting})")
     assert found[0][1] == "true"
     # They read as long as the tests of this file run.
-    published.readers = Readers(published.schema, 50 if IS_LONG else 2)
+    published.readers = Readers(published.schema, 50 if IS_LONG else 1)
     published.build(2)
     assert published.shown() == every(2)
 

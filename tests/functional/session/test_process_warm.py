@@ -186,6 +186,7 @@ def test_whatever_is_killed_nothing_is_left_and_the_next_command_builds(kept: Ho
     assert not alive(jvm)
 
 
+@pytest.mark.long
 def test_it_ends_after_its_time_and_with_its_home(kept: Home) -> None:
     kept.run("run", "-s", "quick", DBT_DELTA_WARM="3s")
     kept.wait_for_end(_jvm(kept))
