@@ -47,6 +47,13 @@ RETURN
             "the catalog cannot keep a function with the name '" ~ relation.identifier ~ "'. Use letters, digits and _."
         ) -%}
     {%- endif -%}
+    {%- for other in (graph.functions or {}).values() if other.unique_id != function.unique_id
+        and other.schema | lower == relation.schema | lower and other.alias | lower == relation.identifier | lower -%}
+        {%- do dbt_delta._refuse(
+            'function ' ~ function.name ~ ': ' ~ other.unique_id ~ ' has its name, ' ~ dbt_delta._bare(relation)
+            ~ ', and would replace it. A name has one function, and upper case is lower case. Give one an alias.'
+        ) -%}
+    {%- endfor -%}
     {%- set types = {'its result': function.returns.data_type} -%}
     {%- for argument in function.arguments -%}
         {%- do types.update({'its argument ' ~ argument.name: argument.data_type}) -%}

@@ -3,21 +3,6 @@
     {{- return('((' ~ expectation.expression ~ '\n) is true)') -}}
 {%- endmacro %}
 
-{#
-    Whether the rows must be stored to be judged: to evaluate the SELECT again would cost more, or could give other rows
-    or another judgement.
-#}
-{% macro _is_judged_once(sql, expectations) -%}
-    {%- set chance = '(?i)\\b(rand|random|randn|randstr|uniform|uuid|shuffle|monotonically_increasing_id|now|curdate'
-        ~ '|current_\\w+|localtimestamp|unix_timestamp|reflect|java_method)\\b' -%}
-    {%- set given = expectations | map(attribute='expression') | join(' ') -%}
-    {{- return(
-        config.get('stage') == 'table' or '__quarantine' in sql
-        or modules.re.search(chance, modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', given)) is not none
-        or dbt_delta._is_expensive(sql, model.depends_on.nodes)
-    ) -}}
-{%- endmacro %}
-
 {# The rows of a SELECT, each with whether it breaks the Nth expectation. #}
 {% macro _judged_sql(sql, columns, expectations) -%}
 select
@@ -78,46 +63,47 @@ where not {{ bad }} and (
 
 {% macro _same_counts(judged) -%}
     {%- set same = [] -%}
-    {%- for name, value in dbt_delta._counted(judged).items() -%}
+    {%- for name, value in dbt_delta._counted(judged, marked=true).items() -%}
         {%- do same.append(value ~ ' = ' ~ judged.found[name]) -%}
     {%- endfor -%}
     {{- return(same) -}}
 {%- endmacro %}
 
 {#
-    What is counted, {name: aggregate}: the judged rows, their fates, and how many break each expectation. Where they
-    are read again, also a sum that says whether the rows that are not written are the same, as far as expectations look.
+    What is counted, {name: aggregate}: the judged rows, their fates, and how many break each expectation. With `marked`
+    also a sum that says whether the rows that break one are the same.
 #}
-{% macro _counted(judged) -%}
+{% macro _counted(judged, marked=false) -%}
     {%- set expectations = judged.expectations -%}
     {%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
+    {%- set unwanted = dbt_delta._breaks(expectations, ['drop', 'quarantine', 'fail']) -%}
     {%- set counted = {
         'row_count': 'count(*)',
         'kept': 'count_if(not ' ~ dbt_delta._breaks(expectations, ['drop', 'quarantine']) ~ ')',
         'quarantined': 'count_if(' ~ is_quarantined ~ ')',
         'dropped': 'count_if(' ~ dbt_delta._breaks(expectations, ['drop']) ~ ' and not ' ~ is_quarantined ~ ')',
+        'unwanted': 'count_if(' ~ unwanted ~ ')',
     } -%}
     {%- for one in expectations -%}
         {%- do counted.update({'broken_' ~ loop.index0: 'count_if(__dbt_breaks_' ~ loop.index0 ~ ')'}) -%}
     {%- endfor -%}
-    {%- if judged.staging is none -%}
-        {%- set unwanted, seen = dbt_delta._breaks(expectations, ['drop', 'quarantine', 'fail']), [] -%}
-        {%- for column in judged.columns if column.name | lower in judged.seen -%}
-            {%- do seen.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
+    {%- if marked -%}
+        {%- set values = [] -%}
+        {%- for column in judged.columns -%}
+            {%- do values.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
         {%- endfor -%}
-        {%- set hash = 'cast(xxhash64(' ~ (seen | join(', ') or '0') ~ ') as decimal(20))' -%}
         {%- do counted.update({
-            'unwanted': 'count_if(' ~ unwanted ~ ')',
-            'mark': 'coalesce(sum(' ~ hash ~ ') filter (where ' ~ unwanted ~ '), 0)',
+            'mark': 'coalesce(sum(cast(xxhash64(' ~ values | join(', ') ~ ') as decimal(20))) filter (where ' ~ unwanted
+                ~ '), 0)',
         }) -%}
     {%- endif -%}
     {{- return(counted) -}}
 {%- endmacro %}
 
 {# One row of what is counted. #}
-{% macro _judged_counts_sql(judged) -%}
+{% macro _judged_counts_sql(judged, marked=false) -%}
 {%- set texts = [] -%}
-{%- for name, value in dbt_delta._counted(judged).items() -%}
+{%- for name, value in dbt_delta._counted(judged, marked).items() -%}
     {%- do texts.append(value ~ ' as ' ~ name) -%}
 {%- endfor -%}
 select

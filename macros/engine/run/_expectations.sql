@@ -1,5 +1,5 @@
 {#
-    Judges the rows of the model's SELECT. Returns {expectations, columns, from, staging, seen, quarantine, found,
+    Judges the rows of the model's SELECT. Returns {expectations, columns, from, staging, quarantine, found,
     counts, sql}: `quarantine` is the one that there is, or none; `counts` are {rows, kept, quarantined, dropped,
     broken: {name: rows}}; `sql` gives the rows that reach the table. Without expectations, and with --empty, `sql` is
     the SELECT itself and `counts` is none. Refuses what is no expectation, and a batch that `fail` does not let
@@ -14,14 +14,14 @@
     {%- set quarantine = dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set judged = dict(dbt_delta._judged(sql, columns, expectations), quarantine=quarantine) -%}
-    {%- if staged or dbt_delta._is_judged_once(sql, expectations) -%}
+    {%- if staged or dbt_delta._is_judged_once(sql, judged) -%}
         {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
         {%- do run_query(dbt_delta.get_create_staging_sql(
             dbt_delta._named(staging), dbt_delta._judged_sql(sql, columns, expectations)
         )) -%}
         {%- set judged = dict(judged, **{'from': dbt_delta._named(staging), 'staging': staging}) -%}
     {%- endif -%}
-    {%- set judged = dbt_delta._count_judged(judged) -%}
+    {%- set judged = dbt_delta._count_judged(judged, marked=judged.staging is none) -%}
     {%- do dbt_delta._check_limits(judged) -%}
     {{- return(dict(judged, sql=dbt_delta._kept_sql(judged))) -}}
 {%- endmacro %}
@@ -32,17 +32,29 @@
     }) -}}
 {%- endmacro %}
 
-{# The record of rows that are read from the SELECT itself; `seen` are the columns that tell bad rows apart. #}
+{#
+    Whether the rows must be stored to be judged: to evaluate the SELECT again would cost more, or could give other rows
+    or another judgement. It gives the same if it, its views and the expectations depend on versions of Delta tables only,
+    and not on the quarantine, which is written in between. Spark's plan tells, which only the embedded session has.
+#}
+{% macro _is_judged_once(sql, judged) -%}
+    {%- set quarantine = dbt_delta._quarantine_of(this) -%}
+    {{- return(
+        config.get('stage') == 'table'
+        or dbt_delta._is_expensive(sql, model.depends_on.nodes)
+        or adapter.dbt_delta_is_repeatable is not defined
+        or not adapter.dbt_delta_is_repeatable('select * from ' ~ judged.from, quarantine.schema, quarantine.identifier)
+    ) -}}
+{%- endmacro %}
+
+{# The record of rows that are read from the SELECT itself. #}
 {% macro _judged(sql, columns, expectations) -%}
-    {%- set stored, seen = [], dbt_delta._names(model.config.get('unique_key')) | map('lower') | list -%}
+    {%- set stored = [] -%}
     {%- for column in columns -%}
         {%- do stored.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
-        {%- for one in expectations if dbt_delta._mentions(one.expression, [column.name]) -%}
-            {%- do seen.append(column.name | lower) -%}
-        {%- endfor -%}
     {%- endfor -%}
     {{- return(dict(dbt_delta._unjudged(sql), **{
-        'expectations': expectations, 'columns': stored, 'seen': seen,
+        'expectations': expectations, 'columns': stored,
         'from': '(\n' ~ dbt_delta._judged_sql(sql, columns, expectations) ~ '\n)',
     })) -}}
 {%- endmacro %}
@@ -84,9 +96,12 @@
     ) -}}
 {%- endmacro %}
 
-{# The record with what was counted. #}
-{% macro _count_judged(judged) -%}
+{# The record with what was counted. With `marked` bad rows are looked at once more, to know them again. #}
+{% macro _count_judged(judged, marked=false) -%}
     {%- set found, broken = run_query(dbt_delta._judged_counts_sql(judged)).rows[0], {} -%}
+    {%- if marked and found['unwanted'] | int > 0 -%}
+        {%- set found = run_query(dbt_delta._judged_counts_sql(judged, marked)).rows[0] -%}
+    {%- endif -%}
     {%- for one in judged.expectations -%}
         {%- do broken.update({one.name: found['broken_' ~ loop.index0] | int}) -%}
     {%- endfor -%}

@@ -155,7 +155,7 @@ class DeltaAdapter(StockAdapter):
             return None
 
     @available
-    def dbt_delta_changed_at(self, schema: str, name: str) -> int | None:
+    def dbt_delta_changed_at(self, schema: str, name: str) -> tuple[int, bool] | None:
         """See ``facts.changed_at``; None also of what cannot be read."""
         connection = self._session()
         try:
@@ -195,6 +195,22 @@ class DeltaAdapter(StockAdapter):
             return "", self.execute(sql, fetch=True)[1]
         except DbtRuntimeError as error:
             return errors.first_line(error), None
+
+    @available
+    def dbt_delta_is_repeatable(self, sql: str, schema: str, name: str) -> bool:
+        """Whether a SELECT's rows follow from Delta tables of the catalog, this one not among them.
+
+        False where Spark cannot be asked.
+        """
+        connection = self._session()
+        if connection is None:
+            return False
+        try:
+            found = connection.reads(sql)
+        except DbtRuntimeError:
+            return False
+        own = (schema.lower(), name.lower())
+        return not found.unsure and found.formats <= {"delta"} and own not in found.tables
 
     @available
     def dbt_delta_each(self, macro: Any, calls: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -257,6 +273,16 @@ class DeltaAdapter(StockAdapter):
 
         name = (relation.schema, relation.identifier)
         return streams.run(self._session(), sql, mode, checkpoint, name, partial(write, about))
+
+    def has_function(self, schema: str, name: str) -> bool:
+        """Whether the catalog has a function; not where its schema is missing."""
+        from dbt_delta.session.facts import quoted_name
+
+        sql = f"show user functions in {quoted_name(schema)} like '{name}'"
+        try:
+            return len(self.execute(sql, fetch=True)[1].rows) > 0
+        except DbtRuntimeError:
+            return False
 
     def _create_freshness_response(self, last_modified: Any, snapshotted_at: Any) -> Any:
         # spark__get_relation_last_modified gives texts with their zone: what a timestamp becomes on

@@ -134,7 +134,7 @@ class SessionConnection(SparkConnectionWrapper):
         with self.running():
             return facts.state(self.session, schema, name)
 
-    def changed_at(self, schema: str, name: str) -> int | None:
+    def changed_at(self, schema: str, name: str) -> tuple[int, bool] | None:
         """See ``facts.changed_at``."""
         with self.running():
             return facts.changed_at(self.session, schema, name)

@@ -48,10 +48,8 @@ def state(spark: "SparkSession", schema: str, name: str) -> str | None:
     return None if version < 0 else f"{snapshot.metadata().id()} {version}"
 
 
-def changed_at(spark: "SparkSession", schema: str, name: str) -> int | None:
-    """When the rows of a Delta table last changed, in microseconds since 1970 in UTC.
-
-    None if statements must tell, as of what is no Delta table.
+def changed_at(spark: "SparkSession", schema: str, name: str) -> tuple[int, bool] | None:
+    """See ``log.changed_at``; None if statements must tell, as of what is no Delta table.
 
     Raises:
         AnalysisException: the catalog does not know it.

@@ -89,6 +89,35 @@ def _end_with_the_data(stock: Any) -> Any:
     return get_microbatch_builder
 
 
+def _own_functions(stock: Any) -> Any:
+    """``--defer`` takes a function from the other state only where this one has none."""
+
+    def resolve(self: Any, name: str, package: str | None = None) -> Any:
+        found = self.manifest.resolve_function(
+            name, package, self.current_project, self.model.package_name
+        )
+        if getattr(found, "defer_function", None) and _has_function(self.config, found):
+            found.defer_function = None
+        return stock(self, name, package)
+
+    return resolve
+
+
+def _has_function(config: Any, function: Any) -> bool:
+    """Whether this run makes a function, or the catalog has it and no state is favored."""
+    from dbt import selected_resources
+    from dbt.adapters.factory import get_adapter
+
+    from dbt_delta.session.adapter import DeltaAdapter
+
+    if function.unique_id in selected_resources.SELECTED_RESOURCES:
+        return True
+    adapter = get_adapter(config)
+    if config.args.favor_state or not isinstance(adapter, DeltaAdapter):
+        return False
+    return adapter.has_function(function.schema, function.identifier)
+
+
 SEED_FILES = Patch(
     "dbt.parser.read_files",
     "load_seed_source_file",
@@ -125,6 +154,13 @@ ONE_NODE = Patch(
     "dbt's tasks choose the class that runs a node; an adapter is asked only by what the node's "
     "materialization runs, too late to leave it out with dbt's own result of success.",
 )
+OWN_FUNCTIONS = Patch(
+    "dbt.context.providers",
+    "RuntimeFunctionResolver.resolve",
+    _own_functions,
+    "With --defer dbt asks the adapter for a relation with the function's name, and a function is "
+    "none: models would call the one of the other state, though this run made its own.",
+)
 TEST_LINE = Patch(
     "dbt.task.test",
     "TestRunner.print_result_line",
@@ -133,5 +169,5 @@ TEST_LINE = Patch(
     "PASS like one that did.",
 )
 # Applied when a connection opens: commands that run no node import no tasks.
-OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, TEST_LINE)
+OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, OWN_FUNCTIONS, TEST_LINE)
 PATCHES = (SEED_FILES, *OF_TASKS)

@@ -22,6 +22,7 @@ from dbt_delta.state.facts import Facts, Name
 from dbt_delta.state.table import Records, StateTable
 
 SWITCH = "DBT_DELTA_BUILD"
+_ZONE = "spark.sql.session.timeZone"
 # The records are few rows: compiling a plan to Java costs more than running it.
 _QUICK = {
     "spark.sql.adaptive.enabled": "false",
@@ -72,6 +73,7 @@ class Build:
         # --show prints the rows of a seed that was loaded.
         asked = (_flag(config, "FULL_REFRESH"), _flag(config, "SHOW"))
         self._is_forced = is_forced() or any(asked)
+        self._is_partial = any(_flag(config, name) for name in ("EMPTY", "SAMPLE"))
 
     @cached_property
     def _writing(self) -> str:
@@ -168,6 +170,8 @@ class Build:
 
     def _record(self, look: Look, status: str) -> dict[str, Any]:
         record = _empty(look, status)
+        if self._is_partial:
+            record["unsure"] = record["unsure"] or "its last run left out rows (--empty, --sample)"
         if record["unsure"] or status not in decide.SUCCESS or look.reads is None:
             return record
         reads = look.reads
@@ -217,6 +221,8 @@ class Build:
                     f"{self._table.name} cannot be used: {self._known.problem}. Every node runs. "
                     "Drop the table: the next run makes it anew."
                 )
+            # Without it in the profile Spark takes the machine's.
+            self._settings[_ZONE] = session.conf.get(_ZONE)
             self._facts = Facts(session, self._loaded())
             return self._facts
 

@@ -30,6 +30,10 @@ class Log(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
+    def written(self, name: str) -> int:
+        """When the place where the file lies got it, in microseconds since 1970."""
+        ...
+
 
 class LocalLog:
     """A log on a disk of this machine."""
@@ -45,6 +49,9 @@ class LocalLog:
 
     def read(self, name: str) -> bytes:
         return (self._folder / name).read_bytes()
+
+    def written(self, name: str) -> int:
+        return (self._folder / name).stat().st_mtime_ns // 1000
 
 
 class HadoopLog:
@@ -71,6 +78,10 @@ class HadoopLog:
             return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:
             stream.close()
+
+    def written(self, name: str) -> int:
+        path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
+        return 1000 * int(self._system.getFileStatus(path).getModificationTime())
 
 
 def open_log(spark: "SparkSession", place: str) -> Log:
@@ -112,20 +123,23 @@ def is_tagged(log: Log, first: int, last: int, run: str) -> bool:
     )
 
 
-def changed_at(log: Log) -> int | None:
-    """When rows or columns last changed, in microseconds since 1970 in UTC; None if unknown.
+def changed_at(log: Log) -> tuple[int, bool] | None:
+    """When rows last changed, in microseconds since 1970 in UTC; None if unknown.
 
-    If the log has been cleaned up since then, the time of the oldest commit that is left.
+    False beside it where the log has been cleaned up since then: no later than that.
     """
     found, at = newest(log), None
     if found is None:
         return None
     for number in range(found["version"], -1, -1):
-        earlier = _time_of(log, number)
-        at = at if earlier is None else earlier
-        if earlier is None or _changes_data(log, number):
+        try:
+            actions = _actions(log, number)
+            at = _time_of(log, number, actions)
+        except Exception:  # cleaned up, or damaged
+            return None if at is None else (at, False)
+        if _moves_rows(actions):
             break
-    return at
+    return None if at is None else (at, True)
 
 
 def schema(log: Log) -> str:
@@ -160,15 +174,19 @@ def _changes_data(log: Log, number: int) -> bool:
         actions = _actions(log, number)
     except Exception:  # a commit that is gone, or no JSON: anything may have happened
         return True
+    if _moves_rows(actions):
+        return True
     for action in actions:
-        for kind in ("add", "remove"):
-            if kind in action and action[kind].get("dataChange", True):
-                return True
         if "metaData" in action:
             before = _schema_at(log, number - 1)
             if not before or before != _plain_schema(action["metaData"]["schemaString"]):
                 return True
     return False
+
+
+def _moves_rows(actions: list[dict[str, Any]]) -> bool:
+    files = (action[kind] for action in actions for kind in ("add", "remove") if kind in action)
+    return any(file.get("dataChange", True) for file in files)
 
 
 def _schema_at(log: Log, number: int) -> str:
@@ -206,15 +224,17 @@ def _without_comments(kind: Any) -> Any:
     }
 
 
-def _time_of(log: Log, number: int) -> int | None:
-    """Microseconds since 1970 of a commit; the log has milliseconds."""
-    try:
-        (about,) = [
-            action["commitInfo"] for action in _actions(log, number) if "commitInfo" in action
-        ]
-        return 1000 * int(about.get("inCommitTimestamp") or about["timestamp"])
-    except Exception:  # cleaned up, or of a writer that does not say it
-        return None
+def _time_of(log: Log, number: int, actions: list[dict[str, Any]]) -> int:
+    """Microseconds since 1970 of a commit, which says milliseconds, or nothing.
+
+    A writer whose clock is ahead wrote it no later than its place got it.
+    """
+    written = log.written(_name(number))
+    for action in actions:
+        about = action.get("commitInfo") or {}
+        if said := about.get("inCommitTimestamp") or about.get("timestamp"):
+            return min(1000 * int(said), written)
+    return written
 
 
 def _run_of(actions: list[dict[str, Any]]) -> str | None:

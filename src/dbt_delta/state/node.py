@@ -19,7 +19,9 @@ _IRRELEVANT = {
     *("static_analysis", "concurrent_batches"),
 }
 # Macros that decide how a result is written, and that no node names.
-_WRITING = re.compile(r"materialization_|get_incremental_|generate_|spark__|default__")
+_WRITING = re.compile(
+    r"materialization_|get_incremental_|generate_|spark__|default__|snapshot_\w+_strategy$"
+)
 # What gives something else each time, in a condition or expression of a configuration.
 _CLOCK = re.compile(
     r"\b(?:current_(?:date|timestamp|time|user)|localtimestamp|session_user)\b"
@@ -27,7 +29,8 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _STOCK = ("dbt", "dbt_spark")
-# Settings by which a plan is run, not what it gives.
+# Settings that decide what a plan gives, and among them those by which it is run.
+_SPARK = ("spark.sql.", "spark.databricks.")
 _SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
 
 
@@ -78,7 +81,8 @@ def has_hooks(node: Any) -> bool:
 def clock(node: Any) -> str:
     """What in a node's configuration differs from run to run; empty if nothing does."""
     config = node.config.to_dict(omit_none=True)
-    about = {key: value for key, value in config.items() if key not in _IRRELEVANT}
+    about: dict[str, Any] = {k: v for k, v in config.items() if k not in _IRRELEVANT}
+    about["expectations of columns"] = _expectations_of_columns(node)
     found = _CLOCK.search(json.dumps(about, default=str))
     return found[0] if found else ""
 
@@ -87,9 +91,22 @@ def writes_only_itself(node: Any) -> bool:
     """Whether a node's run can change no relation but its own."""
     if has_hooks(node) or getattr(node, "language", "sql") == "python":
         return False
+    if node.config.get("expectations") or _expectations_of_columns(node):
+        return False  # it has a quarantine
     kind = str(node.resource_type)
     materialized = node.config.get("materialized")
     return kind != "model" or materialized in ("table", "view", "incremental")
+
+
+def _expectations_of_columns(node: Any) -> list[Any]:
+    """The expectations in the `meta` of a node's columns, which decides nothing else."""
+    found = []
+    for name, column in (getattr(node, "columns", None) or {}).items():
+        about = column.to_dict(omit_none=True)
+        meta = (about.get("config") or {}).get("meta") or about.get("meta") or {}
+        if meta.get("expectations"):
+            found.append([name, meta["expectations"]])
+    return found
 
 
 def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bool) -> str:
@@ -108,9 +125,10 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
         "spark": {
             key: str(value)
             for key, value in settings.items()
-            if key.startswith("spark.sql.") and not _SPEED.match(key)
+            if key.startswith(_SPARK) and not _SPEED.match(key)
         },
         "writing": writing,
+        "expectations of columns": _expectations_of_columns(node),
     }
     persisted = config.get("persist_docs") or {}
     if persisted.get("relation"):
@@ -149,9 +167,7 @@ def writing(manifest: Any) -> str:
 
 
 def seed_code(node: Any) -> str:
-    """A digest of a seed's file; dbt's own, of the content unless the file is large."""
-    if node.checksum.name != "path":
-        return digest([node.checksum.name, node.checksum.checksum])
+    """A digest of a seed's file. dbt's own leaves out blanks at its end, which a cell may have."""
     return hashlib.sha256((Path(node.root_path) / node.original_file_path).read_bytes()).hexdigest()
 
 

@@ -28,11 +28,12 @@ _FOREIGN = (
 )
 _PARSING = ("Cast", "ParseToTimestamp", "ParseToDate", "ToTimestamp", "TryToTimestamp", "ToTime")
 _OF_TODAY = re.compile(r"\s*(?:(?:now|today|yesterday|tomorrow)\b.*|T?\d{1,2}:\d.*)", re.I | re.S)
+_GAP = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
 # Spark makes a constant of such a literal when it parses it.
 _TYPED = re.compile(
-    r"\b(?:date|timestamp(?:_[ln]tz)?)\s*(['\"])\s*"
+    r"\b(?:date|timestamp(?:_[ln]tz)?)" + _GAP + r"(['\"])\s*"
     r"(?:now|today|yesterday|tomorrow|T?\d{1,2}:\d)[^'\"]*\1",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 # In the plan there is only the version that the time has now.
 _TRAVEL = re.compile(
@@ -45,13 +46,14 @@ _TRAVEL = re.compile(
 class Reads:
     """The relations behind a SELECT as (schema, name), and why a second run may give other rows.
 
-    ``via`` has for each table the outermost view by which it is read, or itself. ``unsure`` is
-    empty where the rows follow from the relations alone.
+    ``via`` has for each table the outermost view by which it is read, or itself; ``formats`` are
+    those of the tables. ``unsure`` is empty where the rows follow from the relations alone.
     """
 
     tables: set[tuple[str, str]] = field(default_factory=set)
     views: set[tuple[str, str]] = field(default_factory=set)
     via: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)
+    formats: set[str] = field(default_factory=set)
     unsure: str = ""
 
 
@@ -170,6 +172,7 @@ def _relation(node: dict[str, Any], found: _Found, views: tuple[tuple[str, str],
         return
     name = _identifier(table, found)
     found.tables.add(name)
+    found.formats.add(str(table.get("provider")).lower())
     found.via.setdefault(name, set()).add(views[0] if views else name)
 
 

@@ -13,7 +13,14 @@ from tests.functional.harness import REPOSITORY, Invocation, Project, read
 MODELS = {
     "models/orders.sql": """
         {{ config(materialized='incremental', unique_key='id') }}
-        select {{ var('night') }} as id, {{ var('night') }} * 10 as amount
+        select {{ var('night') }} as id, {{ function('scaled') }}({{ var('night') }}) as amount
+    """,
+    "functions/scaled.sql": "n * 10",
+    "functions/schema.yml": """
+        functions:
+          - name: scaled
+            arguments: [{name: n, data_type: int}]
+            returns: {data_type: int}
     """,
     "models/totals.sql": """
         {{ config(materialized='table', schema='marts') }}
@@ -30,7 +37,7 @@ MODELS = {
     "models/schema.yml": "models: [{name: orders, columns: [{name: id, data_tests: [unique]}]}]",
 }
 # What the pull request changes: rows of tonight, and what follows from them.
-CHANGED = MODELS["models/orders.sql"].replace("* 10", "* 11")
+CHANGED = {"functions/scaled.sql": "n * 11"}
 _NUMBERS = itertools.count(41)
 TABLES = ["orders", "rates", "orders_history"]
 
@@ -102,7 +109,7 @@ def schemas(prefix: str) -> list[str]:
 def test_a_pull_request_is_built_beside_production(at: Repository) -> None:
     project, schema = at.project, at.project.schema
     before = at.versions()
-    project.write({"models/orders.sql": CHANGED})
+    project.write(CHANGED)
     at.run("create_ci_schemas")
     assert schemas(schema) == [schema, f"{schema}_marts"]
     at.run("clone")

@@ -76,6 +76,8 @@ MODELS = {
         values("id, at", "1, timestamp'2024-01-01'", "2, timestamp'2999-01-01'"),
         **expects("quarantine past: at <= current_timestamp()", incremental_strategy="append"),
     ),
+    "by_chance": model("select id, v from {{ target.schema }}.chance", **expects(POSITIVE)),
+    "of_files": model("select id, v from {{ target.schema }}.files", **expects(POSITIVE)),
 }  # fmt: skip
 # Relations of others with the name of a quarantine.
 TAKEN = {
@@ -112,6 +114,8 @@ def built(new_shared_project: Callable[[str], Project]) -> tuple[Project, Any, A
     for name in TAKEN:
         kind = "view" if name == "taken_view" else "table"
         project.sql(f"create {kind} {{schema}}.{name}__quarantine as select 'mine' as note")
+    project.sql("create view {schema}.chance as select id, rand() as v from range(2)")
+    project.sql("create table {schema}.files using parquet as select 1 as id, 1 as v")
     project.write({"models/schema.yml": YAML, "seeds/seeded.csv": "id,v\n1,1\n2,-2\n"})
     first = project.dbt("build", check=False)
     project.sql("alter table {schema}.plain add constraint expect_mine check (id > 0)")
@@ -303,25 +307,31 @@ def test_a_release_is_of_one_moment(built: tuple[Project, Any, Any]) -> None:
     assert _quarantined(project, "dated", "id") == [(2,)]
 
 
-# The second row is bad: a source that has one, and a source that has none.
-RACED = {"raced_bad": "id > 0", "raced_good": "id = 1"}
+# The second row is bad: a source that has one, with a key and without, and a source that has none.
+RACED = {"raced_keyless": "id > 0", "raced_bad": "id > 0", "raced_good": "id = 1"}
+# The rows that it put into its quarantine come again.
+OWN = "raced_own"
 
 
+@pytest.mark.session
 def test_a_source_that_changes_meanwhile(built: tuple[Project, Any, Any]) -> None:
     project, _, _ = built
     select = f"select id, v, note from {project.schema}.raced where "
     config = {**expects(POSITIVE, "fail b: v > -9"), **KEYED}
     files = {f"models/{name}.sql": model(select + where, **config) for name, where in RACED.items()}
-    project.write(files)
+    keyless = {**config, "unique_key": None, "incremental_strategy": "append"}
+    files["models/raced_keyless.sql"] = model(select + "id > 0", **keyless)
+    project.write({**files, f"models/{OWN}.sql": model(FIRST, **expects(POSITIVE, **KEYED))})
     source = values("id, v, note", "1, 1, 'a'", "2, -2, 'b'")
     project.sql(f"create table {{schema}}.raced using delta as {source}")
-    project.dbt("run", "-s", *RACED)
-    project.sql("update {schema}.raced set note = 'c'")
+    project.dbt("run", "-s", *RACED, OWN)
     before = {name: version(project, name) for name in RACED}
 
     def changes(sql: str) -> bool:
         """Right before the write: another row is bad, and each count is as it was."""
-        if found := re.search(r"merge into \S*`(raced_\w+)`", sql):
+        if re.search(r"insert into \S*`raced_keyless`", sql):
+            project.sql("update {schema}.raced set id = 3 - id")
+        elif found := re.search(r"merge into \S*`(raced_\w+)`", sql):
             bad = 1 if found[1] == "raced_good" else 3
             project.sql(
                 f"update {{schema}}.raced set id = {bad}, v = -2 where id = {bad} or v = -2"
@@ -329,24 +339,39 @@ def test_a_source_that_changes_meanwhile(built: tuple[Project, Any, Any]) -> Non
         return False
 
     for name in RACED:
+        project.sql("insert overwrite {schema}.raced values (1, 1, 'c'), (2, -2, 'c')")
         with broken_off(changes):
             ran = project.dbt("run", "-s", name, check=False)
         assert "changed during the write" in messages(ran)[name]
         assert version(project, name) == before[name]
     project.sql("delete from {schema}.raced")
     project.sql("insert into {schema}.raced values (1, -1, 'd'), (2, 2, 'd'), (3, -3, 'd')")
-    project.dbt("run", "-s", *RACED)
-    expected = {"raced_bad": [(1, 1, "a"), (2, 2, "d")], "raced_good": [(1, 1, "a")]}
-    assert tables(project, RACED) == expected
+    project.sql(f"create view {{schema}}.own as select id, v from {{schema}}.{OWN}__quarantine")
+    own = model(
+        f"select id, v from {project.schema}.own", **expects("quarantine a: v > -9", **KEYED)
+    )
+    project.write({f"models/{OWN}.sql": own})
+    project.dbt("run", "-s", *RACED, OWN)
+    assert tables(project, [*RACED, OWN]) == {
+        "raced_keyless": [(1, 1, "a"), (2, 2, "d")],
+        "raced_bad": [(1, 1, "a"), (2, 2, "d")],
+        "raced_good": [(1, 1, "a")],
+        OWN: [(1, 1), (2, 2), (3, -3)],
+    }
+    assert _quarantined(project, OWN) == []
     assert _quarantined(project, "raced_bad") == [(1, -1), (3, -3)]
     assert _quarantined(project, "raced_good") == [(1, -1)]
 
 
+@pytest.mark.session  # only there Spark's plan says so
 def test_what_is_stored_first(built: tuple[Project, Any, Any]) -> None:
-    """Only what would cost more to read again, or could change: here `dated` looks at the clock."""
+    """Only what would cost more to read again, or could change.
+
+    `dated` looks at the clock, `by_chance` reads a view with rand(), `of_files` no Delta table.
+    """
     _, first, _ = built
     made = re.findall(r"create or replace table \S*`(\w+)__dbt_tmp", "\n".join(first.statements))
-    assert set(made) & set(MODELS) == {"dated"}
+    assert set(made) & set(MODELS) == {"dated", "by_chance", "of_files"}
 
 
 def test_a_row_from_before_a_run_without_expectations_is_not_released(

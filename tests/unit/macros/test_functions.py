@@ -9,6 +9,7 @@ from tests.unit.macros.rendering import CompilationError
 
 FUNCTION = {
     "name": "price",
+    "unique_id": "function.shop.price",
     "description": "",
     "arguments": [{"name": "amount", "data_type": "float"}],
     "returns": {"data_type": "float"},
@@ -65,8 +66,23 @@ def test_all_that_a_function_may_say(macros) -> None:
     ],
 )
 def test_refusals(macros, name: str, change: dict[str, Any], message: str) -> None:
+    package = macros(graph=SimpleNamespace(functions={}))
     with pytest.raises(CompilationError, match=message):
-        macros()._check_function(relation(name), {**FUNCTION, **change})
+        package._check_function(relation(name), {**FUNCTION, **change})
+
+
+def test_two_functions_of_one_name_are_refused(macros) -> None:
+    """Spark has functions in lower case, and the one that comes last would stay."""
+    other = {"unique_id": "function.other.price", "schema": "Shop", "alias": "PRICE"}
+    own = {**other, "unique_id": FUNCTION["unique_id"]}
+    for change, is_refused in (({}, True), ({"alias": "cost"}, False), ({"schema": "b"}, False)):
+        functions = {"own": own, "other": {**other, **change}}
+        package = macros(graph=SimpleNamespace(functions=functions))
+        if is_refused:
+            with pytest.raises(CompilationError, match=r"other\.price has its name"):
+                package._check_function(relation(), FUNCTION)
+        else:
+            package._check_function(relation(), FUNCTION)
 
 
 @pytest.mark.parametrize("kind", ["scalar_function_python", "aggregate_function_python"])

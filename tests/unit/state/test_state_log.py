@@ -1,6 +1,7 @@
 """What commits of a Delta table say of its rows, with logs written by hand."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -122,20 +123,25 @@ def at(milliseconds: int, **more: int) -> dict[str, Any]:
     [
         pytest.param([[at(5), meta(FIELDS), ADD], [at(7), ADD]], 7000, id="rows"),
         pytest.param([[at(5), meta(FIELDS), ADD], [at(7)], [at(9)]], 5000, id="upkeep"),
+        pytest.param([[at(5), meta(FIELDS), ADD], [at(7), meta(WIDER)]], 5000, id="column"),
         pytest.param([[at(5, inCommitTimestamp=6), meta(FIELDS), ADD]], 6000, id="in commit"),
-        pytest.param([[meta(FIELDS), ADD]], None, id="no time"),
-        pytest.param([[meta(FIELDS), ADD], [at(7)], [at(9)]], 7000, id="no earlier time"),
+        pytest.param([[at(5), meta(FIELDS)], [at(7)]], 5000, id="never any row"),
     ],
 )
-def test_when_rows_changed(
-    tmp_path: Path, commits: list[list[dict[str, Any]]], expected: int | None
-) -> None:
-    assert log.changed_at(table(tmp_path, *commits)) == expected
+def test_when_rows_changed(tmp_path: Path, commits: list[list[Any]], expected: int) -> None:
+    assert log.changed_at(table(tmp_path, *commits)) == (expected, True)
+
+
+@pytest.mark.parametrize("said", [{}, {"timestamp": 2**42}])
+def test_a_commit_is_no_newer_than_its_file(tmp_path: Path, said: dict[str, int]) -> None:
+    found = table(tmp_path, [{"commitInfo": said}, meta(FIELDS), ADD], [at(2**41)])
+    os.utime(tmp_path / "_delta_log" / f"{0:020d}.json", ns=(8000, 8000))
+    assert log.changed_at(found) == (8, True)
 
 
 def test_when_rows_changed_before_the_log_begins(tmp_path: Path) -> None:
     kept = table(tmp_path, [at(5), meta(FIELDS), ADD], [at(7), ADD], [at(8)], [at(9)])
     for number in (0, 1):
         (tmp_path / "_delta_log" / f"{number:020d}.json").unlink()
-    assert log.changed_at(kept) == 8000
+    assert log.changed_at(kept) == (8000, False)
     assert log.changed_at(log.LocalLog(tmp_path / "nothing")) is None

@@ -1,5 +1,6 @@
 """Which configuration and which macros decide about a node's result."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,6 +34,48 @@ def test_meta_counts_where_constraints_stand_in_it() -> None:
         assert configured({**config, **legacy}, column) != configured(legacy, {})
 
 
+def test_expectations_of_columns_count() -> None:
+    """They stand in the `meta` of a column, which decides nothing else."""
+
+    def judged(expression: str) -> Any:
+        column = {"config": {"meta": {"expectations": [{"name": "a", "expression": expression}]}}}
+        config = Config(materialized="table")
+        return SimpleNamespace(
+            config=config, columns={"id": told(column)}, language="sql", resource_type="model"
+        )
+
+    one, other = judged("id > 0"), judged("id > 1")
+    assert nodes.configuration(one, "", {}, False) != nodes.configuration(other, "", {}, False)
+    assert nodes.clock(judged("id < now()")) == "now("
+    assert not nodes.clock(one)
+    # A quarantine is written, too.
+    assert not nodes.writes_only_itself(one)
+    one.columns = {}
+    assert nodes.writes_only_itself(one)
+
+
+def test_settings_that_decide_about_rows_count() -> None:
+    node = SimpleNamespace(config=told({}), columns={})
+    for key, is_so in (
+        ("spark.sql.session.timeZone", True),
+        ("spark.databricks.delta.schema.autoMerge.enabled", True),
+        ("spark.sql.shuffle.partitions", False),
+        ("spark.driver.memory", False),
+    ):
+        found = {nodes.configuration(node, "", {key: value}, False) for value in ("a", "b")}
+        assert (len(found) == 2) == is_so, key
+
+
+def test_a_seed_is_its_whole_file(tmp_path: Path) -> None:
+    """The last cell may end in blanks, which dbt's checksum leaves out."""
+    seed = SimpleNamespace(root_path=str(tmp_path), original_file_path="a.csv")
+    found = set()
+    for text in ("id\na", "id\na ", "id\na\n\n"):
+        (tmp_path / "a.csv").write_text(text)
+        found.add(nodes.seed_code(seed))
+    assert len(found) == 3
+
+
 def test_a_clock_in_a_condition_of_the_configuration_is_found() -> None:
     for config, found in (
         ({"not_matched_by_source_condition": "DBT_INTERNAL_DEST.day < current_date() - 30"}, True),
@@ -61,7 +104,7 @@ def macros(**texts: str) -> Any:
 
 
 def test_macros_behind_a_materialization_or_in_the_place_of_dbts_count() -> None:
-    for name in ("materialization_mine_default", "get_merge_sql"):
+    for name in ("materialization_mine_default", "get_merge_sql", "snapshot_mine_strategy"):
         given = {"dbt__get_merge_sql": "a", f"mine__{name}": "a", "mine__helper": "a"}
         before = nodes.writing(macros(**given))
         for changed in (f"mine__{name}", "mine__helper"):

@@ -122,6 +122,7 @@ def test_what_rows_depend_on_beside_relations(tree: list[Any], reason: str) -> N
     [
         ("select date 'now'", True),
         ("select timestamp '12:30:00' as a", True),
+        ("select date /* of */ -- it\n 'today'", True),
         ("select TIMESTAMP_NTZ'today'", True),
         ("select date '2020-01-01', 'today'", False),
         ("select * from t timestamp as of current_date()", True),
