@@ -72,7 +72,10 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
     catalog = spark._jsparkSession.sessionState().catalog()
     if not catalog.tableExists(_identifier(spark, schema, name)):
         return None
-    for one in _list(spark, _snapshot(spark, _entry(spark, schema, name)).setTransactions()):
+    entry = _delta_entry(spark, schema, name)
+    if entry is None:
+        return None
+    for one in _list(spark, _snapshot(spark, entry).setTransactions()):
         if one.appId() == application:
             return int(one.version())
     return None

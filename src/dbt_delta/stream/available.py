@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.session import facts
+from dbt_delta.stream.checkpoint import application, note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,7 +58,7 @@ def run(
             .trigger(availableNow=True)
             .start()
         )
-    identity, written = f"dbt_delta_stream_{query.id}", 0
+    identity, written = application(query.id), 0
     try:
         last = _last(connection, name, identity)
         for batch in handed.until_end(query, connection):
@@ -65,6 +66,9 @@ def run(
                 if batch.number > last:
                     write(f"select * from {batch.view}", identity, batch.number)
                     written += 1
+                    # A batch that changes nothing makes no commit.
+                    if _last(connection, name, identity) == batch.number:
+                        note(connection.session, checkpoint, batch.number)
     finally:
         handed.refuse()
         query.stop()
