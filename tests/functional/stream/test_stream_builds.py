@@ -260,6 +260,11 @@ def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Proje
     changed = build(streams, check=False)
     assert "DELTA_SOURCE_TABLE_IGNORE_CHANGES" in changed.output
     assert "STREAM_FAILED" not in changed.output
+    streams.sql("drop table {schema}.orders")
+    streams.sql("create table {schema}.orders using delta as select 9L as id, 90L as v")
+    anew = build(streams, check=False)
+    assert "or one that was created anew. Use --full-refresh." in anew.output
+    assert len(rows(streams, "added")) == 4
 
 
 def test_groups_that_grow_replace_their_rows(streams: Project) -> None:
