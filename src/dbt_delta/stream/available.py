@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from dbt_delta.session.connection import SessionConnection
 
 # What Spark and Delta say of a checkpoint of other inputs; their advice is to delete it.
-_OF_OTHERS = ("[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]", "sources in the checkpoint offsets")
+_OF_OTHERS = (
+    "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]",
+    "sources in the checkpoint offsets",
+)
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
 
