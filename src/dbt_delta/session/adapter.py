@@ -233,8 +233,9 @@ class DeltaAdapter(StockAdapter):
         """See ``checkpoint.problem``."""
         from dbt_delta.stream import checkpoint
 
-        name = (relation.schema, relation.identifier)
-        return checkpoint.problem(self._session().session, folder, name)
+        connection, name = self._session(), (relation.schema, relation.identifier)
+        with connection.running():
+            return checkpoint.problem(connection.session, folder, name)
 
     @available
     def dbt_delta_stream_keep(self, folder: str, kept: str) -> None:

@@ -73,7 +73,8 @@ def run(
                     written += 1
                     # A batch that changes nothing makes no commit.
                     if _last(connection, name, identity) == batch.number:
-                        note(connection.session, checkpoint, batch.number)
+                        with connection.running():
+                            note(connection.session, checkpoint, batch.number)
     finally:
         handed.refuse()
         query.stop()
