@@ -4,7 +4,7 @@
     `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
     of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
     `released`, which rows came from the quarantine; `inputs`, what was read of them, {name: {id, version}}; `stream`,
-    the stream's id and the number of its batch; in a quarantine it is `quarantined`.
+    the stream's id and the number of its batch.
 #}
 {% macro _commits(relation, limit=none) -%}
     {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
@@ -59,7 +59,6 @@
         'released': found['dbt_released'] if is_ours and found.get('dbt_released') is mapping else {},
         'inputs': found['dbt_inputs'] if is_ours and found.get('dbt_inputs') is mapping else {},
         'stream': found['dbt_stream'] if is_ours and found.get('dbt_stream') is mapping else {},
-        'quarantined': found['dbt_quarantined'] if is_ours and found.get('dbt_quarantined') is mapping else {},
         'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
     }) -}}
 {%- endmacro %}

@@ -135,10 +135,9 @@
 
 {#
     Writes the quarantined rows of this run: one commit, or none if the quarantine has all of them. `columns` are those
-    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql. `stream` says of
-    which micro-batch they are, {id, batch}.
+    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql.
 #}
-{% macro _quarantine(judged, columns, scope, stream=none) -%}
+{% macro _quarantine(judged, columns, scope) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
     {%- set relation = dbt_delta._quarantine_of(this) -%}
     {%- set name = dbt_delta._named(relation) -%}
@@ -157,8 +156,7 @@
         {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns) -%}
     {%- else -%}
         {%- do dbt_delta._align_quarantine(existing, columns) -%}
-        {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) if stream is none
-            else dbt_delta._scope_of_batch(existing, scope, stream) -%}
+        {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) -%}
         {%- set columns = dbt_delta._all_quarantine_columns(existing, columns) -%}
         {%- if not run_query(dbt_delta._quarantine_difference_sql(name, judged, columns, scope)).rows -%}
             {{- return(none) -}}
@@ -166,8 +164,7 @@
         {%- set sql = ('insert into ' if scope.kind == 'none' else 'insert overwrite table ') ~ name ~ ' by name\n'
             ~ dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
     {%- endif -%}
-    {%- set tag = dict(dbt_delta._expectations_tag(judged), **({'dbt_quarantined': stream} if stream else {})) -%}
-    {%- call dbt_delta._tagging(tag) -%}{%- do run_query(sql) -%}{%- endcall -%}
+    {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}{%- do run_query(sql) -%}{%- endcall -%}
     {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
 {%- endmacro %}
 
@@ -246,19 +243,6 @@
     )) -}}
 {%- endmacro %}
 
-{#
-    The same of a micro-batch of a stream, whose number is in the commit of its quarantined rows. The other batches of
-    its run have other times.
-#}
-{% macro _scope_of_batch(existing, scope, stream) -%}
-    {%- if scope.kind != 'none' -%}{{- return(scope) -}}{%- endif -%}
-    {%- set last = dbt_delta._commits(existing.relation, 50) | selectattr('quarantined') | first -%}
-    {%- if not last or last.quarantined != stream -%}{{- return(scope) -}}{%- endif -%}
-    {%- set of_run = '_invocation_id = ' ~ dbt_delta._literal(last.run) -%}
-    {{- return(dict(scope, kind='where', where='false', old_where=of_run ~ ' and _quarantined_at = ('
-        ~ 'select max(_quarantined_at) from ' ~ dbt_delta._named(existing.relation) ~ ' where ' ~ of_run ~ ')')) -}}
-{%- endmacro %}
-
 {# The tag of a commit: what became of the rows of its run. #}
 {% macro _expectations_tag(judged) -%}
     {%- if not judged.expectations -%}{{- return({}) -}}{%- endif -%}
@@ -317,9 +301,7 @@
         {#- The MERGE brings it into the table. -#}
         {%- do columns.append(column) -%}
     {%- endfor -%}
-    {%- do dbt_delta._quarantine(
-        judged, columns, dbt_delta._batch_scope(table, batch, settings), settings.tag.get('dbt_stream')
-    ) -%}
+    {%- do dbt_delta._quarantine(judged, columns, dbt_delta._batch_scope(table, batch, settings)) -%}
 {%- endmacro %}
 
 {#

@@ -184,27 +184,6 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]]
     return install
 
 
-def die() -> None:
-    raise RuntimeError("killed")
-
-
-def test_a_batch_that_is_broken_off_keeps_the_quarantine(streams: Project, before: Any) -> None:
-    streams.write({"models/merged.sql": None})
-    expectation = "{'name': 'even', 'expression': 'id % 2 = 0', 'action': 'quarantine'}"
-    sql = FILES["models/added.sql"].replace("'stream'", f"'stream', expectations=[{expectation}]")
-    streams.write({"models/added.sql": sql})
-    build(streams)
-    for values in ("(5, 50), (7, 70)", "(8, 80), (9, 90)"):
-        streams.sql("insert into {schema}.orders select /*+ coalesce(1) */ * from values " + values)
-    # The first batch is all in the quarantine, as is the second one's part when it is broken off.
-    before(f"insert into {streams.relation('added')} ", die)
-    assert "killed" in build(streams, check=False).output
-    assert messages(build(streams)) == {"added": "1 batch"}
-    assert rows(streams, "added") == [(0, 0), (2, 40), (8, 160)]
-    odd = streams.sql("select id from {schema}.added__quarantine order by id")
-    assert [row.id for row in odd] == [1, 3, 5, 7, 9]
-
-
 def test_a_table_that_is_made_anew_meanwhile_gets_no_batch(streams: Project, before: Any) -> None:
     streams.write({"models/merged.sql": None})
     anew = "create or replace table {schema}.added using delta as select 9L as id, 9L as v"
