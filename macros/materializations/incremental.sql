@@ -23,6 +23,7 @@
         {%- set settings = dict(dbt_delta._reading(settings, sql), rebuilds=true) -%}
     {%- endif -%}
     {%- if existing is not none and existing.type != 'view' and not should_full_refresh() and not settings.rebuilds -%}
+        {%- do dbt_delta._leave_stream(existing) -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
     {%- else -%}
         {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._check_first_batch() -%}{%- endif -%}

@@ -16,7 +16,9 @@
     {%- set is_rebuilt = existing is none or existing.type == 'view' or should_full_refresh() -%}
     {%- set known = none if is_rebuilt else dbt_delta._stream_checkpoint(existing, settings, place) -%}
     {%- set checkpoint = known or local_md5(invocation_id ~ this) -%}
-    {%- set promised = {'dbt_delta.stream': checkpoint} -%}
+    {#- What --empty builds has no rows yet. -#}
+    {%- set promised = {'dbt_delta.stream': checkpoint} if not flags.EMPTY
+        else {'dbt_delta.stream': 'none'} if is_rebuilt else {} -%}
     {%- set about = {
         'settings': dbt_delta._reading(settings, sql), 'layout': dict(layout, properties=dict(layout.properties, **promised)),
         'is_rebuilt': is_rebuilt,
@@ -44,7 +46,10 @@
     {%- do dbt_delta._write_stream_rows(about, sql, {'dbt_stream': {'id': id, 'batch': number}}) -%}
 {%- endmacro %}
 
-{# The first rows of a table that is built anew replace what it had; all others are added or merged. #}
+{#
+    The first rows of a table that is built anew replace what it had; all others are added or merged. Refuses a batch
+    for a table that others have made anew meanwhile: it lacks the batches before.
+#}
 {% macro _write_stream_rows(about, sql, tag={}) -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set settings = dict(about.settings, tag=dict(about.settings.tag, **tag)) -%}
@@ -52,6 +57,13 @@
         {%- do dbt_delta._build(existing, sql, settings, about.layout) -%}
         {%- do about.update({'is_rebuilt': false}) -%}
     {%- else -%}
+        {%- set own = about.layout.properties['dbt_delta.stream'] -%}
+        {%- if tag and (existing is none or existing.properties.get('dbt_delta.stream') != own) -%}
+            {%- do dbt_delta._refuse(
+                dbt_delta._bare(this) ~ ' was dropped or made anew while its stream was written. Nothing more was '
+                ~ 'written. Run the model again.'
+            ) -%}
+        {%- endif -%}
         {%- do dbt_delta._increment(existing, sql, settings, about.layout) -%}
     {%- endif -%}
 {%- endmacro %}
@@ -116,12 +128,14 @@
 #}
 {% macro _stream_checkpoint(existing, settings, place) -%}
     {%- set known, problem = existing.properties.get('dbt_delta.stream'), none -%}
-    {%- if known is none -%}
+    {%- if known == 'none' -%}
+        {#- `dbt run --empty` has made the table. -#}
+        {{- return(none) -}}
+    {%- elif known is none -%}
         {%- set problem = 'no stream has written it' -%}
-    {%- elif not adapter.dbt_delta_stream_begun(place ~ '/' ~ known) -%}
-        {%- set problem = 'the checkpoint of its stream is gone' -%}
-    {%- elif dbt_delta._is_restored() -%}
-        {%- set problem = 'it was restored to a version before the last batch of its stream' -%}
+    {%- else -%}
+        {%- set problem = adapter.dbt_delta_stream_problem(place ~ '/' ~ known, this)
+            or ('it was restored to a version before the last batch of its stream' if dbt_delta._is_restored() else none) -%}
     {%- endif -%}
     {%- if problem is none -%}{{- return(known) -}}{%- endif -%}
     {%- set problem = dbt_delta._bare(this) ~ ': ' ~ problem ~ '. ' -%}
@@ -146,4 +160,13 @@
         {%- if limit and commits | length < limit -%}{{- return(false) -}}{%- endif -%}
     {%- endfor -%}
     {{- return(false) -}}
+{%- endmacro %}
+
+{# A model that was a stream writes rows that its stream does not know of: the stream must not go on later. #}
+{% macro _leave_stream(existing) -%}
+    {%- if existing.properties.get('dbt_delta.stream') is not none and not flags.EMPTY -%}
+        {%- do run_query(
+            'alter table ' ~ dbt_delta._named(existing.relation) ~ " unset tblproperties if exists ('dbt_delta.stream')"
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}

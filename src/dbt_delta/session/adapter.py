@@ -238,25 +238,27 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_stream_place(self, schema: str, name: str) -> str | None:
-        """See ``folders.streams``; None through a connection to a server."""
-        from dbt_delta.session import folders
+        """See ``checkpoint.place``; None through a connection to a server."""
+        from dbt_delta.stream import checkpoint
 
         connection = self._session()
-        return folders.streams(connection.session, schema, name) if connection else None
+        return checkpoint.place(connection.session, schema, name) if connection else None
 
     @available
-    def dbt_delta_stream_begun(self, checkpoint: str) -> bool:
-        """See ``folders.is_begun``."""
-        from dbt_delta.session import folders
+    def dbt_delta_stream_problem(self, folder: str, relation: Any) -> str:
+        """See ``checkpoint.problem``."""
+        from dbt_delta.stream import checkpoint
 
-        return folders.is_begun(self._session().session, checkpoint)
+        connection, name = self._session(), (relation.schema, relation.identifier)
+        with connection.running():
+            return checkpoint.problem(connection.session, folder, name)
 
     @available
     def dbt_delta_stream_keep(self, folder: str, kept: str) -> None:
-        """See ``folders.keep_stream``."""
-        from dbt_delta.session import folders
+        """See ``checkpoint.keep``."""
+        from dbt_delta.stream import checkpoint
 
-        folders.keep_stream(self._session().session, folder, kept)
+        checkpoint.keep(self._session().session, folder, kept)
 
     @available
     def dbt_delta_stream(

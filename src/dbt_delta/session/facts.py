@@ -6,6 +6,8 @@ fields in types. Here everything comes as objects, without a statement.
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -70,10 +72,29 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
     catalog = spark._jsparkSession.sessionState().catalog()
     if not catalog.tableExists(_identifier(spark, schema, name)):
         return None
-    for one in _list(spark, _snapshot(spark, _entry(spark, schema, name)).setTransactions()):
-        if one.appId() == application:
-            return int(one.version())
+    entry = _delta_entry(spark, schema, name)
+    if entry is None:
+        return None
+    with active(spark):
+        for one in _list(spark, _snapshot(spark, entry).setTransactions()):
+            if one.appId() == application:
+                return int(one.version())
     return None
+
+
+@contextmanager
+def active(spark: "SparkSession") -> Iterator[None]:
+    """For what Spark and Delta compute with the session of the thread: a statement sets it."""
+    sessions = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def listing(

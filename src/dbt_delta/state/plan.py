@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dbt_delta.session.facts import active
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -62,16 +64,8 @@ def reads(spark: "SparkSession", sql: str) -> Reads:
     jvm, state = spark._jvm, spark._jsparkSession.sessionState()
     parsed = state.sqlParser().parsePlan(sql)
     mode = jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
-    sessions = jvm.org.apache.spark.sql.classic.SparkSession
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(spark._jsparkSession)
-    try:
+    with active(spark):
         plan = state.executePlan(parsed, mode).analyzed()
-    finally:
-        if before.isDefined():
-            sessions.setActiveSession(before.get())
-        else:
-            sessions.clearActiveSession()
     patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
     found = of_plan(json.loads(plan.toJSON()))
     texts = [sql, *found.texts]

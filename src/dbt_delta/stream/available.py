@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import facts
+from dbt_delta.stream.checkpoint import application, note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
     from dbt_delta.session.connection import SessionConnection
 
+# What Spark and Delta say of a checkpoint of other inputs; their advice is to delete it.
+_OF_OTHERS = (
+    "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]",
+    "sources in the checkpoint offsets",
+)
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
 
@@ -57,7 +63,7 @@ def run(
             .trigger(availableNow=True)
             .start()
         )
-    identity, written = f"dbt_delta_stream_{query.id}", 0
+    identity, written = application(query.id), 0
     try:
         last = _last(connection, name, identity)
         for batch in handed.until_end(query, connection):
@@ -65,13 +71,31 @@ def run(
                 if batch.number > last:
                     write(f"select * from {batch.view}", identity, batch.number)
                     written += 1
+                    # A batch that changes nothing makes no commit.
+                    if _last(connection, name, identity) == batch.number:
+                        with connection.running():
+                            note(connection.session, checkpoint, batch.number)
     finally:
         handed.refuse()
         query.stop()
     if (error := query.exception()) is not None:
+        _fail(connection, error)
+    return written
+
+
+def _fail(connection: "SessionConnection", error: Exception) -> None:
+    """Raises a stream's error, with the way out if its inputs are others than before."""
+    try:
         with connection.running():
             raise error
-    return written
+    except DbtDatabaseError as failure:
+        if not any(text in failure.msg for text in _OF_OTHERS):
+            raise
+        text = (
+            "The model reads another input than its stream, or one that was created anew. Use "
+            "--full-refresh."
+        )
+        raise DbtDatabaseError(f"{text}\n{failure.msg}") from failure
 
 
 def _last(connection: "SessionConnection", name: tuple[str, str], identity: str) -> int:

@@ -1,11 +1,13 @@
 """Streams as models: every row of the inputs once, whatever happens to runs and checkpoints."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dbt_delta.session.connection import SessionConnection
 from tests.functional.harness import Invocation, Project
 
 FILES = {
@@ -117,6 +119,83 @@ def test_after_a_restore_rows_come_back_or_the_run_is_refused(streams: Project) 
     assert messages(again)["merged"] == "0 batches"
 
 
+def test_a_table_or_a_checkpoint_of_before_loses_no_row(streams: Project) -> None:
+    build(streams)
+    (folder,) = checkpoints(streams, "merged")
+    old = Path(shutil.copytree(folder, streams.warehouse / "old_checkpoint"))
+    copy = shutil.copytree(streams.warehouse / "added", streams.warehouse / "old_added")
+    streams.sql("insert into {schema}.orders values (4, 40)")
+    build(streams)
+    streams.sql("drop table {schema}.added")
+    streams.sql(f"create table {{schema}}.added using delta location '{copy}'")
+    shutil.rmtree(folder)
+    old.rename(folder)
+    streams.sql("insert into {schema}.orders values (5, 50)")
+    run = build(streams, check=False)
+    assert "added: it lacks batches that its stream has written. A new stream would" in run.output
+    assert "merged: the checkpoint of its stream is older than the last batch" in run.output
+    assert rows(streams, "merged") == [(id, id * 10) for id in range(6)]
+
+
+def test_what_was_there_before_the_first_row(streams: Project) -> None:
+    streams.sql("create view {schema}.merged as select 1 as id")
+    build(streams, "-s", "added", "--empty")
+    assert messages(build(streams)) == {"added": "2 batches", "merged": "1 batch"}
+    build(streams, "--empty")
+    assert messages(build(streams)) == {"added": "0 batches", "merged": "0 batches"}
+    assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60)]
+
+
+def test_rows_of_another_materialization_are_not_doubled(streams: Project) -> None:
+    streams.write({"models/merged.sql": None})
+    build(streams)
+    stream = FILES["models/added.sql"]
+    streams.write(
+        {
+            "models/added.sql": """
+                {{ config(materialized='incremental', incremental_strategy='append') }}
+                select id, v * 2 as v from {{ source('raw', 'orders') }} where id > 3
+                """
+        }
+    )
+    streams.sql("insert into {schema}.orders values (4, 40)")
+    build(streams)
+    streams.write({"models/added.sql": stream})
+    run = build(streams, check=False)
+    assert "added: no stream has written it" in run.output
+    assert len(rows(streams, "added")) == 5
+
+
+@pytest.fixture
+def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]], None]:
+    """Does something before the first statement that starts with a text."""
+
+    def install(start: str, act: Callable[[], Any]) -> None:
+        execute, done = SessionConnection.execute, []
+
+        def wrapped(self: Any, sql: str, bindings: Any = None) -> None:
+            if start in sql and not done:
+                done.append(True)
+                act()
+            execute(self, sql, bindings)
+
+        monkeypatch.setattr(SessionConnection, "execute", wrapped)
+
+    return install
+
+
+def test_a_table_that_is_made_anew_meanwhile_gets_no_batch(streams: Project, before: Any) -> None:
+    streams.write({"models/merged.sql": None})
+    anew = "create or replace table {schema}.added using delta as select 9L as id, 9L as v"
+    build(streams)
+    for values in ("(4, 40)", "(5, 50)"):
+        streams.sql("insert into {schema}.orders values " + values)
+    before(f"insert into {streams.relation('added')} ", lambda: streams.sql(anew))
+    run = build(streams, check=False)
+    assert "added was dropped or made anew while its stream was written" in run.output
+    assert rows(streams, "added") == [(4, 80), (9, 9)]
+
+
 @pytest.mark.parametrize(
     ("config", "sql", "message"),
     [
@@ -157,6 +236,11 @@ def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Proje
     changed = build(streams, check=False)
     assert "DELTA_SOURCE_TABLE_IGNORE_CHANGES" in changed.output
     assert "STREAM_FAILED" not in changed.output
+    streams.sql("drop table {schema}.orders")
+    streams.sql("create table {schema}.orders using delta as select 9L as id, 90L as v")
+    anew = build(streams, check=False)
+    assert "or one that was created anew. Use --full-refresh." in anew.output
+    assert len(rows(streams, "added")) == 4
 
 
 def test_groups_that_grow_replace_their_rows(streams: Project) -> None:

@@ -1,0 +1,80 @@
+"""The checkpoints of streams, beside the tables of their schema, and whether a table fits to one.
+
+Spark's checkpoint says which batches were planned, and the table which it has. Either may have come
+from a copy, older than the other: then rows would be left out silently.
+"""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dbt_delta.session import facts, folders
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The number of the last batch that was written to the table, in a file of ours.
+_NOTE = "dbt_delta_written"
+
+
+def place(spark: "SparkSession", schema: str, name: str) -> str:
+    """The folder of the checkpoints of a model's streams."""
+    location = spark.catalog.getDatabase(facts.quoted_name(schema)).locationUri
+    return f"{location}/_dbt_delta_streams/{name}"
+
+
+def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> str:
+    """Why a stream cannot go on with the table ``name`` (schema, name); empty if it can."""
+    about = _text(spark, f"{checkpoint}/metadata")
+    if about is None:
+        return "the checkpoint of its stream is gone"
+    written = facts.transaction(spark, *name, application(json.loads(about)["id"]))
+    last = -1 if written is None else written
+    if last > _planned(spark, checkpoint):
+        return "the checkpoint of its stream is older than the last batch that it has"
+    if last < int(_text(spark, f"{checkpoint}/{_NOTE}") or -1):
+        return "it lacks batches that its stream has written"
+    return ""
+
+
+def application(identity: str) -> str:
+    """The name of a stream in Delta's transactions."""
+    return f"dbt_delta_stream_{identity}"
+
+
+def note(spark: "SparkSession", checkpoint: str, number: int) -> None:
+    """Keeps the number of the last batch that the table has."""
+    system, path = folders.open_path(spark, f"{checkpoint}/{_NOTE}")
+    file = system.create(path, True)
+    file.writeBytes(str(number))
+    file.close()
+
+
+def keep(spark: "SparkSession", folder: str, kept: str) -> None:
+    """Removes the checkpoints of earlier streams of a model."""
+    system, path = folders.open_path(spark, folder)
+    if not system.exists(path):
+        return
+    for status in system.listStatus(path):
+        if status.getPath().getName() != kept:
+            system.delete(status.getPath(), True)
+
+
+def _planned(spark: "SparkSession", checkpoint: str) -> int:
+    """The number of the last batch of which Spark has noted what it reads; -1 if of none."""
+    system, path = folders.open_path(spark, f"{checkpoint}/offsets")
+    if not system.exists(path):
+        return -1
+    names: list[str] = [status.getPath().getName() for status in system.listStatus(path)]
+    return max((int(name) for name in names if name.isdecimal()), default=-1)
+
+
+def _text(spark: "SparkSession", path: str) -> str | None:
+    """The text of a small file; None if there is none."""
+    system, place = folders.open_path(spark, path)
+    if not system.exists(place):
+        return None
+    file: Any = system.open(place)
+    try:
+        return str(spark._jvm.org.apache.commons.io.IOUtils.toString(file, "UTF-8"))
+    finally:
+        file.close()
