@@ -95,7 +95,8 @@
         {%- do dbt_delta._refuse(why ~ "; with on_gap='full_refresh' such a run does that by itself.") -%}
     {%- elif config.get('full_refresh') is not none and not config.get('full_refresh') -%}
         {%- do dbt_delta._refuse(why ~ ': on_gap asks for that, but full_refresh is false.') -%}
-    {%- elif 'is_incremental' in model.raw_code or model.extra_ctes -%}
+    {%- elif 'is_incremental' in model.raw_code or model.extra_ctes
+        or adapter.dbt_delta_asks_incremental(model.depends_on.macros) -%}
         {%- do dbt_delta._refuse(
             why ~ ': on_gap asks for that, but not of a model that asks is_incremental() or reads an ephemeral model.'
         ) -%}
@@ -118,6 +119,11 @@
         {%- do dbt_delta._refuse(
             what ~ ' in ' ~ model.name ~ ': incremental_strategy is ' ~ strategy ~ '. Use '
             ~ strategies | join(' or ') ~ '.'
+        ) -%}
+    {%- elif strategy == 'merge' and not config.get('unique_key') -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' in ' ~ model.name ~ ': incremental_strategy merge without unique_key only adds rows, and two runs at '
+            ~ 'a time would add them twice. Use append, or set unique_key.'
         ) -%}
     {%- elif dbt_delta._format() != 'delta' -%}
         {%- do dbt_delta._refuse(what ~ ' in ' ~ model.name ~ ' needs file_format delta.') -%}

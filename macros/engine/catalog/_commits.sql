@@ -3,8 +3,9 @@
     says, which is none or empty if dbt did not make the commit: {node, run, project, started}; of an undo also
     `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
     of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
-    `released`, which rows came from the quarantine; `inputs`, what was read of them, {name: {id, version}}; `stream`,
-    the stream's id and the number of its batch.
+    `released`, which rows came from the quarantine; `inputs`, what was read of them, {name: {id, version}}, and
+    `carrier`, the commit from which that run went on; `is_hook`, whether a model's hook made it; `stream`, the stream's
+    id and the number of its batch.
 #}
 {% macro _commits(relation, limit=none) -%}
     {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
@@ -58,6 +59,8 @@
         'expectations': found['dbt_expectations'] if is_ours and found.get('dbt_expectations') is mapping else {},
         'released': found['dbt_released'] if is_ours and found.get('dbt_released') is mapping else {},
         'inputs': found['dbt_inputs'] if is_ours and found.get('dbt_inputs') is mapping else {},
+        'carrier': found['dbt_carrier'] if is_ours and found.get('dbt_carrier') is integer else none,
+        'is_hook': is_ours and found.get('dbt_hook') is true,
         'stream': found['dbt_stream'] if is_ours and found.get('dbt_stream') is mapping else {},
         'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
     }) -}}

@@ -2,23 +2,39 @@
     What a table says that was read of its inputs, from its commits, newest first: {inputs, carrier}, or none. The
     commit of the rows says it. A RESTORE goes back to what the restored version said. `carrier` is the commit since
     which it holds; no two states of the table have the same one. What others write does not matter, unless it makes the
-    table anew; neither may the model write rows without saying what it has read. `node` is the model's id.
+    table anew, or goes back while a run writes; neither may the model write rows without saying what it has read, except
+    in its hooks. `node` is the model's id.
 #}
 {% macro _watermark_in(commits, node) -%}
     {%- set at = namespace(version=none, carrier=none) -%}
     {%- for commit in commits if at.version is none or commit.version <= at.version -%}
         {%- set carrier = commit.version if at.carrier is none else at.carrier -%}
         {%- if commit.inputs -%}
-            {{- return({'inputs': commit.inputs, 'carrier': carrier}) -}}
+            {{- return(
+                none if dbt_delta._is_overtaken(commit, commits) else {'inputs': commit.inputs, 'carrier': carrier}
+            ) -}}
         {%- elif commit.operation == 'RESTORE' -%}
             {%- set at.version, at.carrier = dbt_delta._restored_version(commit, commits), carrier -%}
             {%- if at.version is none -%}{{- return(none) -}}{%- endif -%}
-        {%- elif commit.operation.split(' ')[0] in ('CREATE', 'REPLACE', 'CLONE', 'CONVERT')
-            or (commit.node == node and dbt_delta._moves_rows(commit)) -%}
+        {%- elif dbt_delta._makes_anew(commit) or (commit.node == node and not commit.is_hook and dbt_delta._moves_rows(commit)
+                and commit.operation != 'DROP COLUMNS') -%}
             {{- return(none) -}}
         {%- endif -%}
     {%- endfor -%}
     {{- return(none) -}}
+{%- endmacro %}
+
+{% macro _makes_anew(commit) -%}
+    {{- return(commit.operation.split(' ')[0] in ('CREATE', 'REPLACE', 'CLONE', 'CONVERT')) -}}
+{%- endmacro %}
+
+{# Whether the table was restored or made anew between the look of a commit's run at it and the commit. #}
+{% macro _is_overtaken(commit, commits) -%}
+    {%- for other in commits if commit.carrier is not none and commit.carrier < other.version < commit.version
+        and (other.operation == 'RESTORE' or dbt_delta._makes_anew(other)) -%}
+        {{- return(true) -}}
+    {%- endfor -%}
+    {{- return(false) -}}
 {%- endmacro %}
 
 {# The version that a RESTORE went back to, or none if the commits do not say. #}

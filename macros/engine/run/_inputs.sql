@@ -39,14 +39,21 @@
             ) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{- return(dict(settings, carrier=read.carrier)) -}}
+    {{- return(dict(settings, carrier=read.carrier, tag=dict(settings.tag, dbt_carrier=read.carrier))) -}}
 {%- endmacro %}
 
 {# Keeps what was read of the inputs in a commit of its own, if the rows that were read changed nothing in the table. #}
 {% macro _keep_watermark(settings) -%}
     {%- if settings.carrier is none -%}{{- return('') -}}{%- endif -%}
     {%- set read = dbt_delta._watermark(this, model.unique_id) -%}
-    {%- if read is none or read.carrier != settings.carrier -%}{{- return('') -}}{%- endif -%}
+    {%- if read is none -%}
+        {%- do dbt_delta._refuse(
+            dbt_delta._named(this) ~ ' was restored or made anew while this run wrote to it, so its rows may not be what '
+            ~ 'the run expected. Build it anew with --full-refresh.'
+        ) -%}
+    {%- elif read.carrier != settings.carrier -%}
+        {{- return('') -}}
+    {%- endif -%}
     {%- call dbt_delta._tagging(settings.tag) -%}
         {%- do run_query(dbt_delta.get_set_properties_sql(
             this, {'dbt_delta.inputs': tojson(settings.tag.dbt_inputs, sort_keys=true)}

@@ -37,7 +37,12 @@
         {%- for hook in hooks if hook.get('transaction', true) == inside -%}
             {%- set sql = render(hook.get('sql')) | trim -%}
             {%- if sql -%}
-                {%- call statement() -%}{{ sql }}{%- endcall -%}
+                {#- What a hook writes is not what the model read. SET is not undone. -#}
+                {%- set follows = 'dbt_delta_input ' in (compiled_code | default('', true))
+                    and not modules.re.match('(?i)(re)?set\\s', sql) -%}
+                {%- call dbt_delta._tagging({'dbt_hook': true} if follows else {}) -%}
+                    {%- call statement() -%}{{ sql }}{%- endcall -%}
+                {%- endcall -%}
             {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}

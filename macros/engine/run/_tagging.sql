@@ -10,11 +10,11 @@
     {%- endif -%}
     {%- set before = run_query('set ' ~ key).rows[0]['value'] -%}
     {%- set tag = fromjson(before, {}) -%}
-    {%- set tag = tag if tag is mapping else {} -%}
-    {%- set tag = tag or {
+    {#- Metadata of a user's own does not say whose commit it is; without that nobody reads what is added. -#}
+    {%- set tag = dict({
         'dbt_invocation_id': invocation_id, 'dbt_project': project_name,
         'dbt_started_at': run_started_at.strftime('%Y-%m-%dT%H:%M:%SZ'),
-    } -%}
+    }, **(tag if tag is mapping else {})) -%}
     {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(tojson(dict(tag, **more)))) -%}
     {%- set written = more.get('dbt_stream') -%}
     {%- if written -%}
@@ -27,7 +27,7 @@
         {%- do run_query('reset spark.databricks.delta.write.txnAppId') -%}
         {%- do run_query('reset spark.databricks.delta.write.txnVersion') -%}
     {%- endif -%}
-    {%- if before.startswith('{') -%}
+    {%- if before != '<undefined>' -%}
         {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(before)) -%}
     {%- else -%}
         {%- do run_query('reset ' ~ dbt_delta._quoted(key)) -%}

@@ -13,11 +13,12 @@
     {{- return('(\n' ~ sql ~ '\n/* dbt_delta_input ' ~ plain ~ ' */\n)') -}}
 {%- endmacro %}
 
-{# What a model's SELECT says that it has read of its inputs, by their names. #}
+{# What a model's SELECT says that it has read of its inputs, by their names. In a comment it reads nothing. #}
 {% macro _inputs_in(sql) -%}
-    {%- set inputs = {} -%}
-    {%- for text in modules.re.findall('/\\* dbt_delta_input (.*?) \\*/', sql) -%}
-        {%- set input = fromjson(text) -%}
+    {%- set inputs, start = {}, '/* dbt_delta_input ' -%}
+    {%- for token in modules.re.finditer('(?s)' ~ dbt_delta._opaque_tokens(), sql)
+        if token.group().startswith(start) -%}
+        {%- set input = fromjson(token.group()[start | length:-3]) -%}
         {%- if inputs.get(input.name, input) != input -%}
             {%- do dbt_delta._refuse(
                 input.name ~ ' changed while dbt compiled a model that reads it twice. Nothing was written. Run the model '

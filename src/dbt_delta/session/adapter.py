@@ -118,6 +118,13 @@ class DeltaAdapter(StockAdapter):
         return list(self.get_macro_resolver().unit_tests)
 
     @available
+    def dbt_delta_asks_incremental(self, macros: list[str]) -> bool:
+        """See ``node.asks_incremental``."""
+        from dbt_delta.state import node
+
+        return node.asks_incremental(macros, self.get_macro_resolver())
+
+    @available
     def dbt_delta_state(self, selection: str | None) -> list[dict[str, Any]] | None:
         """See ``report.report``; None through a connection to a server."""
         from dbt_delta.state import report

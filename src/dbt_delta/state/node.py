@@ -29,6 +29,11 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _STOCK = ("dbt", "dbt_spark")
+_FOLLOWING = {
+    "macro.dbt.is_incremental",
+    "macro.dbt_delta._new_input",
+    "macro.dbt_delta._refuse_gap",
+}
 # Settings that decide what a plan gives, and among them those by which it is run.
 _SPARK = ("spark.sql.", "spark.databricks.")
 _SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
@@ -174,6 +179,15 @@ def seed_code(node: Any) -> str:
 def macros_behind(node: Any, manifest: Any) -> list[tuple[str, str]]:
     """Names and texts of the macros that a node calls, and these in turn."""
     return _with_called(node.depends_on.macros, manifest)
+
+
+def asks_incremental(macros: list[str], manifest: Any) -> bool:
+    """Whether one of these macros, or one that they call, asks is_incremental().
+
+    Those with which a model follows its inputs do, and have the answer that they need.
+    """
+    called = _with_called(macros, manifest)
+    return any("is_incremental" in text for name, text in called if name not in _FOLLOWING)
 
 
 def _with_called(names: list[str], manifest: Any) -> list[tuple[str, str]]:

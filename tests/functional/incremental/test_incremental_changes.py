@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dbt_delta.session.connection import SessionConnection
 from tests.functional.harness import Project
 from tests.functional.incremental.models import messages, statements, tuples, write_models
 from tests.functional.tables import commits, data_commits, version
@@ -55,10 +56,20 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "recreated": ("", RECREATED),
     "rebuilt": ("", RECREATED),
+    "asked": ("", RECREATED),
     "renamed": (MAPPED, ("alter table {schema}.{name} rename column v to u",)),
     "touched": (FED, ("alter table {schema}.{name} set tblproperties ('c' = 'd')",)),
     "filtered": (FED, HISTORY[:1]),
     "doubled": (FED, ("insert into {schema}.{name} values (7, 'g'), (7, 'h')",)),
+    "deduplicated": (
+        FED,
+        (
+            "insert into {schema}.{name} values (1, 'x'), (2, 'x'), (7, 'g')",
+            "delete from {schema}.{name} where v = 'x' and id = 1",
+            "delete from {schema}.{name} where v = 'b' or id = 7",
+        ),
+    ),
+    "hooked": (FED, HISTORY[:1]),
     "vacuumed": ("", HISTORY[:2]),
     "expected": (FED, (*HISTORY, "update {schema}.{name} set v = 'bad' where id = 5")),
 }
@@ -83,7 +94,15 @@ APPENDED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "added_skipped": (FED, ", skip_change_commits=true", (HISTORY[0], HISTORY[3])),
     "added_half": (FED, ", ignore_deletes=true", (HISTORY[0],)),
     "added_unfed": ("", ", skip_change_commits=true", (HISTORY[0],)),
+    "added_noted": (FED, "", ("insert into {schema}.{name} values (1, 'a')",)),
 }
+# What a model does besides.
+DELETES = ", post_hook='delete from {{ this }} where id = 4'"
+NOTES = ', pre_hook=\'set `spark.databricks.delta.commitInfo.userMetadata`=`{"ticket": "T-1"}`\''
+ASKS = (
+    "{% macro newer() %}{% if is_incremental() %}"
+    "where id > (select max(id) from {{ this }}){% endif %}{% endmacro %}"
+)
 TRUTH = [(None, "N"), (1, "AA"), (4, "D"), (5, "e"), (9, "c")]
 FIRST = [(None, "n"), (1, "a"), (2, "b"), (3, "c"), (4, "d")]
 
@@ -117,6 +136,8 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
         project.sql(f"alter table {{schema}}.in_{name} set tblproperties ('a' = 'b')")
     models = {name: _model(name) for name in INPUTS}
     models["rebuilt"] = _model("rebuilt", gap=", on_gap='full_refresh'")
+    models["asked"] = _model("asked", gap=", on_gap='full_refresh'") + " {{ newer() }}"
+    models["hooked"] = _model("hooked", more=DELETES)
     models["filtered"] = _model("filtered") + " where id > 1"
     models["widened"] = _model("widened", more=", on_schema_change='append_new_columns'")
     models["joined"] = (
@@ -135,8 +156,9 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
     )
     for name, (_, more, _) in APPENDED.items():
         models[name] = ADDED.format(name=f"in_{name}", more=more)
+    models["added_noted"] = models["added_noted"].replace("'append'", "'append'" + NOTES)
     write_models(project, models)
-    project.write({"models/sources.yml": _sources(made)})
+    project.write({"models/sources.yml": _sources(made), "macros/newer.sql": ASKS})
     first = project.dbt("run", check=False)
     assert not messages(first), messages(first)
     built = {name: tuples(project, name) for name in models}
@@ -167,6 +189,7 @@ def played(new_shared_project: Callable[[str], Project]) -> dict[str, Any]:
 STOPPED = {
     "recreated": "it is another table than the one that was read. Nothing was written. Build `",
     "renamed": "columns were renamed or dropped after version 1.",
+    "asked": "but not of a model that asks is_incremental()",
     "doubled": 'has duplicate keys of unique_key id: 1, the first {"id":7} (2 rows).',
     "vacuumed": "new_changes of `",
     "added_changed": "version 2 changes rows, but new_rows gives only rows that were added.",
@@ -186,6 +209,8 @@ def test_the_first_build_reads_the_table(played: dict[str, Any]) -> None:
             )
         elif name == "chosen":
             expected = sorted(((v, id) for id, v in FIRST))
+        elif name == "hooked":
+            expected = FIRST[:-1]
         assert rows == expected, name
     tag = json.loads(commits(played["project"], "fed")[0]["userMetadata"])["dbt_inputs"]
     assert [seen["version"] for seen in tag.values()] == [1]
@@ -199,6 +224,8 @@ def test_changes_make_the_table_what_the_input_is(played: dict[str, Any]) -> Non
     assert rows["restored"] == [(None, "n"), (1, "A"), (2, "b"), (3, "c"), (4, "d")]
     assert rows["widened"] == [(*row, None) for row in FIRST] + [(8, "h", 1)]
     assert rows["rebuilt"] == [(1, "z")]
+    assert rows["deduplicated"] == [(None, "n"), (1, "a"), (2, "x"), (3, "c"), (4, "d")]
+    assert rows["hooked"] == [(None, "n"), (1, "A"), (2, "b"), (3, "c")]
     assert rows["filtered"] == [(2, "b"), (3, "c"), (4, "d")]
     assert rows["chosen"] == sorted((v, id) for id, v in TRUTH)
     others = [(100 + id, v) for id, v in TRUTH if id]
@@ -220,7 +247,7 @@ def test_only_rows_that_changed_are_written(played: dict[str, Any]) -> None:
 
 def test_new_rows_come_once(played: dict[str, Any]) -> None:
     rows = played["rows"]
-    for name in ("added", "added_plain"):
+    for name in ("added", "added_plain", "added_noted"):
         assert rows[name] == sorted([*FIRST, (1, "a")], key=lambda r: r[0] or -1), name
     more = [(None, "N"), (5, "e"), (6, "f")]
     for name in ("added_deleted", "added_skipped"):
@@ -305,6 +332,10 @@ BAD: dict[str, tuple[str, str]] = {
         CHANGES.format(name="in_fed", more="", gap=", 'skip'", select="*"),
         "on_gap is 'skip'. Use one of fail, full_refresh.",
     ),
+    "added_without_key": (
+        ADDED.format(name="in_fed", more="").replace("'append'", "'merge'"),
+        "incremental_strategy merge without unique_key only adds rows",
+    ),
     "no_key": (
         CHANGES.format(name="in_fed", more="", gap="", select="*").replace(", unique_key='id'", ""),
         "incremental_strategy changes needs unique_key",
@@ -374,6 +405,32 @@ def test_an_empty_run_has_read_nothing(played: dict[str, Any]) -> None:
             assert version(project, name) == 1
     failed = project.dbt("run", "-s", "emptied", "--sample", "1 day", check=False)
     assert "--sample leaves out rows, which would count as read." in messages(failed)["emptied"]
+
+
+@pytest.mark.session
+def test_a_table_that_is_restored_beside_a_run(
+    played: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, send = played["project"], SessionConnection.execute
+    write_models(project, {"beside": _model("switched")})
+    project.dbt("run", "-s", "beside")
+    project.sql("update {schema}.in_switched set v = 'Y' where id = 5")
+    project.dbt("run", "-s", "beside")
+    project.sql("update {schema}.in_switched set v = 'Z' where id = 9")
+
+    def execute(self: SessionConnection, sql: str, bindings: Any = None) -> None:
+        if "merge into" in sql:
+            project.sql("restore table {schema}.beside to version as of 0")
+        send(self, sql, bindings)
+
+    monkeypatch.setattr(SessionConnection, "execute", execute)
+    found = messages(project.dbt("run", "-s", "beside", check=False))
+    assert "was restored or made anew while this run wrote" in found["beside"]
+    monkeypatch.undo()
+    found = messages(project.dbt("run", "-s", "beside", check=False))
+    assert "does not say what was read" in found["beside"]
+    project.dbt("run", "-s", "beside", "--full-refresh")
+    assert tuples(project, "beside") == tuples(project, "in_switched")
 
 
 UNIT = """

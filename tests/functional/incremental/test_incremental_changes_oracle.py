@@ -32,6 +32,11 @@ HAPPENS = {
     "overwrite": "insert overwrite {t} select id, '{text}' from ({rows})",
     "restore": "restore table {t} to version as of {version}",
     "make anew": "drop table {t}; create table {t} using delta {made} as {rows}",
+    # Between the two statements keys have two rows.
+    "double and undo": "insert into {t} select id, '{text}' from {t} where id % 3 = {key} % 3"
+    "; delete from {t} where v = '{text}'",
+    "double and replace": "insert into {t} select id, '{text}' from {t} where id % 3 = {key} % 3"
+    "; delete from {t} where id % 3 = {key} % 3 and v <> '{text}'",
     "optimize": "optimize {t}",
     "feed off": "alter table {t} set tblproperties ('delta.enableChangeDataFeed' = 'false')",
     "feed on": "alter table {t} set tblproperties ('delta.enableChangeDataFeed' = 'true')",

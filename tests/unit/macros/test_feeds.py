@@ -16,7 +16,7 @@ READ = {"s.i": {"id": "x", "version": 3}}
 
 def commit(version: int, operation: str = "MERGE", **more: Any) -> dict[str, Any]:
     found = {"version": version, "operation": operation, "parameters": {}, "node": None}
-    return {**found, "inputs": {}, **more}
+    return {**found, "inputs": {}, "carrier": None, "is_hook": False, **more}
 
 
 def restore(version: int, to: int) -> dict[str, Any]:
@@ -45,6 +45,13 @@ OTHER = {"s.i": {"id": "x", "version": 9}}
         ([built(1), built(0, inputs=READ)], None),
         ([commit(1, node=NODE), built(0, inputs=READ)], None),
         ([commit(1, "SET TBLPROPERTIES", node=NODE), built(0, inputs=READ)], (READ, 0)),
+        ([commit(1, "DROP COLUMNS", node=NODE), built(0, inputs=READ)], (READ, 0)),
+        ([commit(1, "DELETE", node=NODE, is_hook=True), built(0, inputs=READ)], (READ, 0)),
+        # Restored or made anew between a run's look at it and its write.
+        ([commit(3, inputs=OTHER, carrier=2), restore(2, 0), built(0, inputs=READ)], (OTHER, 3)),
+        ([commit(3, inputs=OTHER, carrier=1), restore(2, 0), commit(1, inputs=READ)], None),
+        ([commit(3, inputs=OTHER, carrier=1), built(2, inputs=READ)], None),
+        ([commit(3, inputs=OTHER, carrier=1), commit(2, inputs=READ)], (OTHER, 3)),
         # The log has expired.
         ([commit(41, "OPTIMIZE")], None),
         ([restore(41, 7), commit(40, inputs=OTHER)], None),
@@ -109,6 +116,15 @@ CHANGES = [
     (1, None, "a", "insert"),
     # Two rows of a key that had one or none.
     (1, 8, "a", "insert"), (2, 8, "b", "insert"),
+    # A second row of a key that had one came, and one of both went, or all but one.
+    (1, 9, "b", "insert"), (2, 9, "b", "delete"),
+    (1, 10, "b", "insert"), (2, 10, "a", "delete"),
+    (1, 11, "a", "delete"), (1, 11, "b", "delete"), (1, 11, "a", "insert"),
+    # Two rows of a key changed, although it is no key; and one that is as it was.
+    (1, 12, "a", "update_preimage"), (1, 12, "A", "update_postimage"),
+    (1, 12, "b", "update_preimage"), (1, 12, "B", "update_postimage"),
+    (1, 13, "a", "update_preimage"), (1, 13, "b", "update_postimage"),
+    (2, 13, "b", "update_preimage"), (2, 13, "a", "update_postimage"),
 ]  # fmt: skip
 
 
@@ -123,8 +139,9 @@ def test_last_images(macros, is_reversed: bool) -> None:
     database.executemany("insert into changes values (?, ?, ?, ?)", rows)
     assert sorted(database.execute(sql), key=lambda row: (row[0] or 0, row[1])) == [
         (None, "a", "upsert"), (1, "c", "upsert"), (2, "a", "delete"), (3, "b", "upsert"),
-        (4, "a", "delete"), (5, "a", "delete"), (6, "a", "upsert"), (7, "b", "upsert"),
-        (8, "a", "upsert"), (8, "b", "upsert"),
+        (5, "a", "delete"), (6, "a", "upsert"), (7, "b", "upsert"),
+        (8, "a", "upsert"), (8, "b", "upsert"), (10, "b", "upsert"), (11, "a", "upsert"),
+        (12, "A", "upsert"), (12, "B", "upsert"), (13, "a", "upsert"),
     ]  # fmt: skip
 
 
@@ -141,6 +158,9 @@ def test_the_text_says_what_was_read(macros) -> None:
     with pytest.raises(CompilationError, match="changed while dbt compiled"):
         package._inputs_in(sql + other)
     assert package._inputs_in("select 1 /* dbt_delta */") == {}
+    # What is in a comment or a text is not read.
+    assert package._inputs_in("select 1 /* union all " + sql + " */ -- it's") == {}
+    assert package._inputs_in('select "' + sql + '"') == {}
 
 
 ADDS, REMOVES, BOTH, NOTHING = [
@@ -221,6 +241,7 @@ def test_the_select_goes_on_from_the_watermark(macros, version, moved, carrier) 
     read = {"name": "s.i", "id": "y", "from": version, "to": 8, "moved": moved}
     if carrier == "another run":
         with pytest.raises(CompilationError, match="written by another run"):
-            package._from_watermark({"inputs": [read]})
+            package._from_watermark({"inputs": [read], "tag": {}})
     else:
-        assert package._from_watermark({"inputs": [read]})["carrier"] == carrier
+        found = package._from_watermark({"inputs": [read], "tag": {}})
+        assert found["carrier"] == found["tag"].get("dbt_carrier") == carrier

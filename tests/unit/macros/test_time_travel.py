@@ -95,7 +95,7 @@ TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at":
 NO_TAG = {
     "node": None, "run": None, "project": None, "started": "", "undo_of": None, "replaced": None,
     "kept": {}, "undo_cascade": False, "expectations": {}, "released": {}, "inputs": {},
-    "stream": {},
+    "carrier": None, "is_hook": False, "stream": {},
 }  # fmt: skip
 
 

@@ -103,6 +103,15 @@ def macros(**texts: str) -> Any:
     return SimpleNamespace(macros=found)
 
 
+def test_a_macro_that_asks_for_itself_is_found_behind_another() -> None:
+    given = {"a__outer": "{{ inner() }}", "a__inner": "{% if is_incremental() %}"}
+    called = macros(**given, dbt__is_incremental="is_incremental", dbt_delta___new_input="")
+    called.macros["macro.a.outer"].depends_on.macros.append("macro.a.inner")
+    assert nodes.asks_incremental(["macro.a.outer"], called)
+    for name in ("macro.dbt.is_incremental", "macro.dbt_delta._new_input", "macro.gone"):
+        assert not nodes.asks_incremental([name], called)
+
+
 def test_macros_behind_a_materialization_or_in_the_place_of_dbts_count() -> None:
     for name in ("materialization_mine_default", "get_merge_sql", "snapshot_mine_strategy"):
         given = {"dbt__get_merge_sql": "a", f"mine__{name}": "a", "mine__helper": "a"}
