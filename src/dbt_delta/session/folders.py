@@ -26,7 +26,7 @@ def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, s
     """
     names = {name.lower() for name in known}
     try:
-        system, place = _open(spark, spark.catalog.getDatabase(quoted_name(schema)).locationUri)
+        system, place = open_path(spark, spark.catalog.getDatabase(quoted_name(schema)).locationUri)
         found = [status for status in system.listStatus(place) if status.isDirectory()]
         paths = {status.getPath().getName(): status.getPath().toString() for status in found}
     except Exception as error:
@@ -43,7 +43,7 @@ def drop(spark: "SparkSession", path: str) -> None:
     """
     if not STAGED.search(path):
         raise ValueError(f"{path} is not a folder in which a run of dbt_delta staged rows")
-    system, place = _open(spark, path)
+    system, place = open_path(spark, path)
     system.delete(place, True)
 
 
@@ -54,13 +54,13 @@ def streams(spark: "SparkSession", schema: str, name: str) -> str:
 
 def is_begun(spark: "SparkSession", checkpoint: str) -> bool:
     """Whether a stream has begun in the folder of a checkpoint."""
-    system, place = _open(spark, f"{checkpoint}/metadata")
+    system, place = open_path(spark, f"{checkpoint}/metadata")
     return bool(system.exists(place))
 
 
 def keep_stream(spark: "SparkSession", folder: str, kept: str) -> None:
     """Removes the checkpoints of earlier streams of a model."""
-    system, place = _open(spark, folder)
+    system, place = open_path(spark, folder)
     if not system.exists(place):
         return
     for status in system.listStatus(place):
@@ -68,7 +68,7 @@ def keep_stream(spark: "SparkSession", folder: str, kept: str) -> None:
             system.delete(status.getPath(), True)
 
 
-def _open(spark: "SparkSession", path: str) -> tuple[Any, Any]:
+def open_path(spark: "SparkSession", path: str) -> tuple[Any, Any]:
     """The file system of a path, and the path, as Hadoop's objects."""
     place = spark._jvm.org.apache.hadoop.fs.Path(path)
     return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
