@@ -103,6 +103,7 @@ class Shop:
 
     def plant(self) -> None:
         sql = self.project.sql
+        sql("create schema if not exists {schema}")
         sql("create table {schema}.customers (customer_id bigint, email string, phone string)"
             " using delta tblproperties ('delta.enableDeletionVectors' = 'false')")  # fmt: skip
         sql("create table {schema}.sold (order_id bigint, customer_id bigint, amount int)"
