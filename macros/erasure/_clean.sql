@@ -3,17 +3,15 @@
     VACUUM removes what has left the tables. Tables without such files are left alone.
 #}
 {% macro _clean_files(tables, record, retention_hours) -%}
-    {%- set erasure = adapter.dbt_delta_erasure() -%}
-    {%- set now = dbt_delta._with_floors('erase', tables) -%}
-    {%- set scans = erasure.scan(dbt_delta._scanned(now), record.subjects) -%}
-    {%- set live, purged = erasure.live(scans), [] -%}
-    {%- for table in now if dbt_delta._bare(table.relation) in live -%}
-        {%- do run_query(dbt_delta._purge_sql(table.relation)) -%}
-        {%- do purged.append(table) -%}
+    {%- set erasure, holding = adapter.dbt_delta_erasure(), [] -%}
+    {%- set scans = erasure.scan(dbt_delta._scanned(tables), record.subjects) -%}
+    {%- for table in tables -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- do run_query(dbt_delta._purge_sql(table.relation)) if name in erasure.live(scans) -%}
+        {%- do holding.append(table)
+            if dbt_delta._holding({name: scans[name]}) or table.state.configuration.get('dbt_delta.retention') -%}
     {%- endfor -%}
-    {%- for table in (dbt_delta._with_floors('erase', tables) if purged else now)
-        if dbt_delta._holding({'': scans[dbt_delta._bare(table.relation)]})
-        or table.state.configuration.get('dbt_delta.retention') -%}
+    {%- for table in (dbt_delta._with_floors('erase', holding) if holding else []) -%}
         {%- set name, floor = dbt_delta._bare(table.relation), table.floor -%}
         {%- set hours = floor.hours if retention_hours is none else [retention_hours, floor.hard_hours] | max -%}
         {%- set done = dbt_delta._vacuum(table, hours, 'full') -%}
@@ -50,9 +48,7 @@
     {%- endfor -%}
     {%- set record = erasure.checked(dict(record, tables=after), scans, missing) -%}
     {%- set page = erasure.write(dbt_delta._erasure_folder(), record) -%}
-    {%- for one in record.open -%}
-        {%- do print(one.table ~ ': ' ~ one.why ~ ('; it can go from ' ~ one.until ~ ' on' if one.until else '')) -%}
-    {%- endfor -%}
+    {%- for line in erasure.open(record) -%}{%- do print(line) -%}{%- endfor -%}
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
     {%- set live = erasure.live(scans) -%}
     {%- if live -%}

@@ -86,16 +86,20 @@ class Certificates:
 def checked(record: dict[str, Any], scans: dict[str, Any], missing: Sequence[str]) -> dict[str, Any]:
     """The record with what a scan of its tables found: {table: {findings, counts, unread}}."""
     still = [
-        {"table": name, "why": f"{f['place']} {f['file']}: {', '.join(f['what'])}", **_until(f)}
+        {"table": name, "why": ", ".join(f["what"]), "place": f["place"], "file": f["file"]}
+        | _until(f)
         for name, found in scans.items()
         for f in found["findings"]
     ]
     still += [
-        {"table": name, "why": f"{file} was not decoded", "until": None}
+        {"table": name, "why": "not decoded", "place": "file", "file": file, "until": None}
         for name, found in scans.items()
         for file in found["unread"]
     ]
-    still += [{"table": name, "why": "the table is not there", "until": None} for name in missing]
+    still += [
+        {"table": name, "why": "not there", "place": "table", "file": "", "until": None}
+        for name in missing
+    ]
     counts: dict[str, dict[str, int]] = {name: found["counts"] for name, found in scans.items()}
     state = "open" if still else "closed"
     return {**record, "state": state, "open": still, "checks": {"at": now(), "files": counts}}
@@ -138,10 +142,25 @@ def readable(record: dict[str, Any]) -> str:
         )
     if record["open"]:
         lines += ["", "## Open", ""]
-        lines += [f"- {one['table']}: {one['why']}{_goes(one)}" for one in record["open"]]
+        lines += [f"- {line}" for line in open_lines(record)]
     lines += ["", "## Outside of this erasure", ""]
     lines += [f"- {text}" for text in OUTSIDE]
     return "\n".join(lines) + "\n"
+
+
+def open_lines(record: dict[str, Any]) -> list[str]:
+    """What is open, a line for files of one kind in a table; the JSON file has each of them."""
+    grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in record["open"]:
+        grouped.setdefault((one["table"], one["place"]), []).append(one)
+    lines = []
+    for (table, place), found in grouped.items():
+        what = sorted({text for one in found for text in one["why"].split(", ")})
+        until = [one["until"] for one in found]
+        goes = "" if None in until else f"; can go from {max(until)} on"
+        count = f"{len(found)} {place}s" if len(found) > 1 else place
+        lines.append(f"{table}: {count}: {', '.join(what)}{goes}")
+    return lines
 
 
 def now() -> str:
@@ -158,10 +177,6 @@ def _until(finding: dict[str, Any]) -> dict[str, str | None]:
     if finding["is_live"] or at is None:
         return {"until": None}
     return {"until": _text(dt.datetime.fromtimestamp(at / 1000, dt.UTC))}
-
-
-def _goes(one: dict[str, Any]) -> str:
-    return f"; it can go from {one['until']} on" if one["until"] else ""
 
 
 def _or(value: Any) -> Any:

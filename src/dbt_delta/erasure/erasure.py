@@ -64,6 +64,9 @@ class Erasure:
     ) -> dict[str, Any]:
         return certificate.checked(record, scans, missing)
 
+    def open(self, record: dict[str, Any]) -> list[str]:
+        return certificate.open_lines(record)
+
     def live(self, scans: dict[str, Any]) -> list[str]:
         return certificate.live(scans)
 

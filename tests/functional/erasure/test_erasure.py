@@ -1,6 +1,6 @@
 """Erasure on real tables: what was planted is found before and not after, and nobody comes back.
 
-DBT_DELTA_EXAMPLES=50    before how many statements an erasure is broken off (default 1, with
+DBT_DELTA_EXAMPLES=30    before how many statements an erasure is broken off (default 1, with
                          --long all)
 DBT_DELTA_SEED           before which ones; see drawing.py
 """
@@ -10,8 +10,8 @@ import os
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,161 +22,309 @@ from tests.functional.operations import operations
 
 pytestmark = pytest.mark.session
 
-SECRET = "a secret of a test, long enough"
+ID = 4711000001
 # Longer than what statistics keep of a text.
 KEY = "mara.canary@a-rather-long-domain.example"
 PHONE = "canary-phone-0001"
-FEED = "tblproperties={'delta.enableChangeDataFeed': 'true'}"
-FILES = {
+ORDERS = (990001, 990002)
+CANARIES = (str(ID), KEY[:32], PHONE, *map(str, ORDERS))
+FEED = "{'delta.enableChangeDataFeed': 'true'}"
+MAPPED = "{'delta.columnMapping.mode': 'name', 'delta.checkpointInterval': '2'}"
+PAID = "{'name': 'paid', 'expression': 'amount > 0', 'action': 'quarantine'}"
+BY_ID = "{name: customer_id, config: {meta: {subject: {person: customer_id}}}}"
+BY_EMAIL = "{meta: {subject: {person: email}}}"
+BIG = {
     "models/staged.sql": f"""
-        {{{{ config(materialized='incremental', unique_key='customer_id', {FEED}) }}}}
+        {{{{ config(
+            materialized='incremental', unique_key='customer_id', tblproperties={FEED}
+        ) }}}}
         select customer_id, email, phone from {{{{ source('raw', 'customers') }}}}
         """,
-    "models/orders.sql": """
-        {{ config(
-            materialized='incremental', unique_key='order_id',
-            tblproperties={'delta.enableDeletionVectors': 'true'},
-            expectations=[{'name': 'paid', 'expression': 'amount > 0', 'action': 'quarantine'}]
-        ) }}
-        select order_id, customer_id, amount from {{ source('raw', 'sold') }}
+    "models/orders.sql": f"""
+        {{{{ config(
+            materialized='incremental', unique_key='order_id', tblproperties={MAPPED},
+            expectations=[{PAID}]
+        ) }}}}
+        select order_id, customer_id, amount from {{{{ source('raw', 'sold') }}}}
         """,
     "models/payments.sql": """
-        {{ config(materialized='table', tblproperties={'delta.columnMapping.mode': 'name'}) }}
-        select order_id as paid_for, amount, 'card' as kind from {{ ref('orders') }}
-        """,
-    "models/untouched.sql": """
         {{ config(materialized='table') }}
-        select customer_id, phone from {{ ref('staged') }} where customer_id > 2
+        select order_id as paid_for, amount from {{ ref('orders') }}
         """,
-    "snapshots/history.yml": """
+    "snapshots/history.yml": f"""
         snapshots:
           - name: history
             relation: ref('staged')
-            config: {unique_key: customer_id, strategy: check, check_cols: [phone]}
-            columns:
-              - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
+            config: {{unique_key: customer_id, strategy: check, check_cols: [phone]}}
+            columns: [{BY_ID}]
         """,
-    "models/schema.yml": """
+    "models/schema.yml": f"""
         sources:
           - name: raw
-            schema: "{{ target.schema }}"
+            schema: "{{{{ target.schema }}}}"
             tables:
-              - name: customers
-                columns:
-                  - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
-              - name: sold
-                columns:
-                  - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
+              - {{name: customers, columns: [{BY_ID}]}}
+              - {{name: sold, columns: [{BY_ID}]}}
         models:
           - name: staged
             columns:
-              - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
-              - {name: email, config: {meta: {pii: true, subject: {person: email}}}}
-              - {name: phone, config: {meta: {pii: true}}}
-          - name: orders
-            columns:
-              - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
+              - {BY_ID}
+              - {{name: email, config: {{meta: {{subject: {{person: email}}}}}}}}
+          - {{name: orders, columns: [{BY_ID}]}}
           - name: payments
             columns:
               - name: paid_for
-                config: {meta: {subject: {person: {through: orders, key: order_id}}}}
-          - name: untouched
-            columns:
-              - {name: customer_id, config: {meta: {subject: {person: customer_id}}}}
+                config: {{meta: {{subject: {{person: {{through: orders, key: order_id}}}}}}}}
         """,
 }
-WRITTEN = (
-    "customers", "sold", "orders", "staged", "orders__quarantine", "payments", "history", "untouched",
-)  # fmt: skip
+NAMES = ("customers", "sold", "orders", "orders__quarantine", "staged", "payments", "history")
+WRITE = re.compile(r"\s*(/\*.*?\*/\s*)?(merge|reorg|vacuum|alter)\b", re.DOTALL)
 
 
 class Shop:
     """A project with a customer who is to be erased, in as many places as Delta has."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, tables: tuple[str, ...]) -> None:
         self.project = project
-        project.write(FILES)
-        self.vars = {
-            "dbt_delta_short_retention": [f"{project.schema}.{n}" for n in (*WRITTEN, "requests")],
-            "dbt_delta_undo_days": 0,
-        }
+        self.tables = tables
+        short = [f"{project.schema}.{name}" for name in (*tables, "requests")]
+        self.vars = {"dbt_delta_short_retention": short, "dbt_delta_undo_days": 0}
+        self.sql("create schema if not exists {schema}")
+        self.sql("create table {schema}.requests (customer_id bigint, email string) using delta")
 
-    def plant(self) -> None:
-        sql = self.project.sql
-        sql("create schema if not exists {schema}")
-        sql("create table {schema}.customers (customer_id bigint, email string, phone string)"
-            " using delta tblproperties ('delta.enableDeletionVectors' = 'false')")  # fmt: skip
-        sql("create table {schema}.sold (order_id bigint, customer_id bigint, amount int)"
-            " using delta")  # fmt: skip
-        sql("create table {schema}.requests (customer_id bigint, email string) using delta")
-        self.arrive()
-        self.build()
-        sql("update {schema}.customers set phone = 'other' where customer_id = 2")
-        self.build()
-        # The log has the predicate.
-        sql("update {schema}.customers set phone = concat(phone, '!') where customer_id = 1")
-        self.build()
+    def sql(self, text: str) -> list[Any]:
+        return self.project.sql(text)
 
     def arrive(self) -> None:
-        sql = self.project.sql
-        sql(f"insert into {{schema}}.customers values (1, '{KEY}', '{PHONE}'), (2, 'b', 'p2'),"
-            " (3, 'c', 'p3')")  # fmt: skip
-        sql("insert into {schema}.sold values (11, 1, 5), (12, 1, -5), (21, 2, 7), (31, 3, 9)")
+        self.sql(f"insert into {{schema}}.customers values ({ID}, '{KEY}', '{PHONE}'),"
+                 " (2, 'b', 'p2'), (3, 'c', 'p3')")  # fmt: skip
+        self.sql(f"insert into {{schema}}.sold values ({ORDERS[0]}, {ID}, 5),"
+                 f" ({ORDERS[1]}, {ID}, -5), (21, 2, 7), (22, 2, -7)")  # fmt: skip
 
     def ask(self) -> None:
-        self.project.sql(f"insert into {{schema}}.requests values (1, '{KEY}')")
+        self.sql(f"insert into {{schema}}.requests values ({ID}, '{KEY}')")
 
-    def build(self, *arguments: str) -> Invocation:
-        return self.project.dbt("build", *arguments, vars=self.vars)
+    def call(self, name: str, check: bool = True, **arguments: Any) -> Invocation:
+        return operations(self.project, (name, arguments), vars=self.vars, check=check)
 
-    def erase(self, check: bool = True, **arguments: Any) -> Invocation:
-        given = {"kind": "person", "requests": f"{self.project.schema}.requests"}
-        given |= {"retention_hours": 0, **arguments}
-        return operations(self.project, ("erase", given), vars=self.vars, check=check)
+    def erase(self, check: bool = True, name: str = "erase", **arguments: Any) -> Invocation:
+        given = {"kind": "person", "requests": f"{self.project.schema}.requests", **arguments}
+        return self.call(name, check, **given)
 
     def certificate(self) -> dict[str, Any]:
-        folder = self.project.path / "erasure"
-        newest = max(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        return dict(json.loads(newest.read_text()))
+        paths = (self.project.path / "erasure").glob("*.json")
+        return dict(json.loads(max(paths, key=lambda path: path.stat().st_mtime).read_text()))
 
-    def others(self) -> dict[str, Any]:
+    def planted(self) -> Counter[tuple[str, str]]:
+        """Files by table and kind that hold a canary as text, by an own reader."""
+        found: Counter[tuple[str, str]] = Counter()
+        whole = " or ".join(f"contains(row, '{text}')" for text in CANARIES)
+        for name in (*self.tables, "requests"):
+            folder = self.project.warehouse / name
+            data = [p for p in folder.rglob("*.parquet") if "_delta_log" not in p.parts]
+            for path in data:
+                rows = session().read.parquet(str(path)).selectExpr("to_json(struct(*)) as row")
+                kind = "change" if "_change_data" in path.parts else "data"
+                found[name, kind] += not rows.where(whole).isEmpty()
+            for path in (folder / "_delta_log").iterdir():
+                if path.suffix == ".parquet":
+                    read = session().read.parquet(str(path))
+                    text = "".join(row[0] for row in read.selectExpr("to_json(struct(*))").collect())
+                elif path.suffix in (".json", ".crc") and not path.name.startswith("."):
+                    text = path.read_text()
+                else:
+                    continue
+                found[name, "log"] += any(canary in text for canary in CANARIES)
+        return +found
+
+    def others(self) -> dict[str, list[Any]]:
         """The rows that are not of the subject."""
-        found = {}
-        for name in WRITTEN:
-            rows = self.project.rows(name)
-            key = "paid_for" if name == "payments" else "customer_id"
-            gone = (11, 12) if name == "payments" else (1,)
-            found[name] = [row for row in rows if row[key] not in gone]
-        return found
+        return {
+            name: [row for row in self.project.rows(name) if not _is_of_subject(row)]
+            for name in self.tables
+        }
 
     def subject_rows(self) -> int:
-        total = sum(len(self.project.rows(name)) for name in WRITTEN)
-        return total - sum(map(len, self.others().values()))
+        rows = (row for name in self.tables for row in self.project.rows(name))
+        return sum(map(_is_of_subject, rows))
+
+    def versions(self) -> dict[str, int]:
+        return {name: self.project.version(name) for name in self.tables}
+
+    def age(self) -> None:
+        """The log files become old, and a checkpoint lets Delta remove them."""
+        old = time.time() - 40 * 86400
+        for name in (*self.tables, "requests"):
+            folder = self.project.warehouse / name / "_delta_log"
+            for number, path in enumerate(sorted(folder.glob("*.*"))):
+                os.utime(path, (old + number, old + number))
+            for path in folder.glob(".*.crc"):
+                path.unlink()
+            self.sql(f"alter table {{schema}}.{name} set tblproperties"
+                     " ('delta.checkpointInterval' = '1')")  # fmt: skip
 
 
-@pytest.fixture
-def shop(project: Project, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    monkeypatch.setenv("DBT_ENV_SECRET_ERASURE_KEY", SECRET)
-    made = Shop(project)
-    made.plant()
+def _is_of_subject(row: dict[str, Any]) -> bool:
+    return any(str(value) in (str(ID), KEY, *map(str, ORDERS)) for value in row.values())
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBT_ENV_SECRET_ERASURE_KEY", "a secret of a test, long enough")
+
+
+@pytest.fixture(scope="module")
+def shop(new_shared_project: Callable[[str], Project]) -> Shop:
+    made = Shop(new_shared_project("erasure"), NAMES)
+    made.project.write(BIG)
+    made.sql("create table {schema}.customers (customer_id bigint, email string, phone string)"
+             " using delta tblproperties ('delta.enableDeletionVectors' = 'false')")  # fmt: skip
+    made.sql("create table {schema}.sold (order_id bigint, customer_id bigint, amount int)"
+             " using delta")  # fmt: skip
+    made.arrive()
+    made.project.dbt("build", vars=made.vars)
+    # A predicate in the log, and new versions of the subject's rows.
+    made.sql(f"update {{schema}}.customers set phone = concat(phone, '!') where customer_id = {ID}")
+    made.sql(f"update {{schema}}.sold set amount = 6 where order_id = {ORDERS[0]}")
+    made.project.dbt("build", vars=made.vars)
     return made
 
 
-def test_it(shop):
+@pytest.fixture
+def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Before which statement that writes dbt fails, as if it were killed."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+    from dbt_common.exceptions import DbtDatabaseError
+
+    state = {"step": 0, "writes": 0}
+    stock = SparkConnectionManager.execute
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if WRITE.match(sql):
+            state["writes"] += 1
+            if state["writes"] == state["step"]:
+                raise DbtDatabaseError("injected")
+        return stock(self, sql, *arguments, **named)
+
+    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
+    return state
+
+
+def test_all_that_was_planted_is_found_and_removed(
+    shop: Shop, broken_at: dict[str, int]
+) -> None:
     shop.ask()
-    before = shop.others()
-    assert shop.subject_rows()
-    print(operations(shop.project, ("erase_plan", {"kind": "person", "requests": f"{shop.project.schema}.requests"}), vars=shop.vars).output)
-    run = shop.erase()
-    print(run.output)
-    folder = shop.project.path / "erasure"
-    for page in folder.iterdir():
-        print(page.read_text())
-    assert shop.others() == before
+    others, planted = shop.others(), shop.planted()
+    assert sum(planted.values()) >= 30, planted
+    lines = json.loads(shop.erase(name="erase_plan", output="json").printed)
+    for line in lines:
+        name = line["table"].partition(".")[2]
+        assert line["data files"] == planted[name, "data"], (line, planted)
+        assert line["change files"] == planted[name, "change"], (line, planted)
+        assert line["log files"] >= planted[name, "log"] > 0, (line, planted)
+    # Up to 7 MERGE, 3 REORG, 8 VACUUM with 2 ALTER each.
+    steps = random.Random(SEED).sample(range(1, 30), examples(1, 29))
+    for number, step in enumerate(steps):
+        if number:
+            shop.arrive()
+            shop.ask()
+        print(f"write {step} fails, by seed {SEED}", flush=True)
+        broken_at.update(step=step, writes=0)
+        shop.erase(check=False, retention_hours=0)
+        broken_at["step"] = 0
+        shop.erase(retention_hours=0)
+        assert {kind for _, kind in shop.planted()} == {"log"}
+        assert not shop.subject_rows()
+    if len(steps) == 1:
+        assert shop.others() == others
+    for name in shop.tables:
+        made = [c["userMetadata"] for c in shop.project.history(name) if c["operation"] == "MERGE"]
+        assert sum("dbt_erased" in (text or "") for text in made) == len(steps) or len(steps) > 1
+    found = shop.certificate()
+    assert found["state"] == "open"
+    assert {one["place"] for one in found["open"]} >= {"log", "checkpoint", "checksum"}
+    page = shop.project.path / "erasure" / f"{found['request']}.md"
+    assert not any(canary in text for text in (page.read_text(), json.dumps(found))
+                   for canary in CANARIES)  # fmt: skip
+    shop.age()
+    (shop.project.path / "named.txt").write_text(f"{PHONE}\n")
+    run = shop.call("erase_verify", request=found["request"], values_file="named.txt")
+    assert f"Erasure {found['request']} is closed" in run.output
+    assert not shop.planted()
+
+
+def test_nobody_comes_back(shop: Shop) -> None:
+    run = shop.call("undo_run", run="last", check=False)
+    assert "is from before erasure" in run.output or "left the log" in run.output
+    shop.project.dbt("build", vars=shop.vars)
+    shop.project.dbt("build", "--full-refresh", vars=shop.vars)
     assert not shop.subject_rows()
-    for name in (*WRITTEN, "requests"):
-        print(name, [c["operation"] for c in shop.project.history(name)])
-    versions = {n: shop.project.version(n) for n in (*WRITTEN, "requests")}
     shop.ask()
-    print(shop.erase().output)
-    print(versions, {n: shop.project.version(n) for n in (*WRITTEN, "requests")})
+    before = shop.versions()
+    shop.erase(retention_hours=0)
+    assert shop.versions() == before
+    assert not shop.sql("select * from {schema}.requests")
+
+
+SMALL = {
+    "models/schema.yml": f"""
+        sources:
+          - name: raw
+            schema: "{{{{ target.schema }}}}"
+            tables:
+              - name: people
+                columns:
+                  - {BY_ID}
+                  - {{name: email, config: {{meta: {{pii: true}}}}}}
+                  - {{name: phone, config: {{meta: {{pii: true}}}}}}
+        """,
+}
+
+
+@pytest.fixture
+def people(project: Project) -> Shop:
+    made = Shop(project, ("people",))
+    project.write(SMALL)
+    made.sql("create table {schema}.people (customer_id bigint, email string, phone string,"
+             " bought int) using delta")  # fmt: skip
+    made.sql(f"insert into {{schema}}.people values ({ID}, '{KEY}', '{PHONE}', 1),"
+             " (2, 'b', 'p2', 2)")  # fmt: skip
+    return made
+
+
+def test_what_is_wrong_is_refused_before_the_first_write(people: Shop) -> None:
+    table = f"{people.project.schema}.people"
+    assert "no rows" in people.erase(check=False).output
+    people.ask()
+    before = people.versions()
+    assert "no column is declared for the kind 'firm'" in people.erase(False, kind="firm").output
+    people.sql("create view {schema}.old as select * from {schema}.people version as of 1")
+    run = people.erase(False, retention_hours=0)
+    assert f"{table}: view {people.project.schema}.old reads version 1" in run.output
+    assert people.versions() == before
+    people.sql("alter table {schema}.people set tblproperties ('delta.appendOnly' = 'true')")
+    declared = SMALL["models/schema.yml"]
+    for column in ("mobile", "bought"):
+        declared += f"          - {{name: {column}, config: {BY_EMAIL}}}\n        "
+    people.project.write({"models/schema.yml": declared})
+    run = people.erase(False)
+    assert f"{table} is append-only" in run.output
+    assert f"{table} has no column mobile" in run.output
+    assert f"{table}.bought is int, and {people.project.schema}.requests.email is st" in run.output
+
+
+def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: Shop) -> None:
+    people.ask()
+    people.sql("create view {schema}.old as select * from {schema}.people version as of 1")
+    run = people.erase(action="redact")
+    rows = people.project.rows("people")
+    assert [tuple(row.values()) for row in rows] == [(None, None, None, 1), (2, "b", "p2", 2)]
+    assert "data file: customer_id" in run.output
+    assert people.planted()["people", "data"] == 1
+    assert len(people.sql("select * from {schema}.requests")) == 1
+    refused = people.call("restore", model=f"{people.project.schema}.people", to=1, check=False)
+    assert f"before erasure {people.certificate()['request']}" in refused.output
+    people.sql("drop view {schema}.old")
+    people.erase(action="redact", retention_hours=0)
+    assert people.planted()["people", "data"] == 0
+    assert not people.sql("select * from {schema}.requests")
