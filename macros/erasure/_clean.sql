@@ -52,6 +52,8 @@
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
     {%- set live = erasure.live(scans) -%}
     {%- if live -%}
-        {%- do dbt_delta._refuse('The newest version still has subjects of erasure ' ~ record.request ~ ': ' ~ live | join(', ')) -%}
+        {%- do dbt_delta._refuse(
+            'The newest version still has subjects of erasure ' ~ record.request ~ ': ' ~ live | join(', ')
+        ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -7,7 +7,9 @@
     {%- set erasure, own = adapter.dbt_delta_erasure(), scope.tables[-1] -%}
     {%- set about = {'kind': kind, 'action': action, 'requests': dbt_delta._bare(scope.requests)} -%}
     {%- set nothing = [] -%}
-    {%- for column in own.columns -%}{%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}{%- endfor -%}
+    {%- for column in own.columns -%}
+        {%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}
+    {%- endfor -%}
     {%- set found = run_query(
         'select count(*) as row_count, count_if(' ~ nothing | join(' and ') ~ ') as empty from '
         ~ dbt_delta._named(scope.requests)
@@ -18,13 +20,17 @@
     {%- elif not found['row_count'] | int -%}
         {%- set unfinished = erasure.unfinished(dbt_delta._erasure_folder(), about) -%}
         {%- if unfinished is none -%}
-            {%- do dbt_delta._refuse_erasure(macro, [about.requests ~ ' has no rows, and no erasure of it is unfinished']) -%}
+            {%- do dbt_delta._refuse_erasure(
+                macro, [about.requests ~ ' has no rows, and no erasure of it is unfinished']
+            ) -%}
         {%- endif -%}
     {%- endif -%}
     {%- set queries = {} -%}
     {%- for table in scope.tables -%}
         {%- for column in table.columns -%}
-            {%- do queries.update({column.group: 'select distinct k from (' ~ dbt_delta._group_sql(column, scope) ~ ')'}) -%}
+            {%- do queries.update({
+                column.group: 'select distinct k from (' ~ dbt_delta._group_sql(column, scope) ~ ')',
+            }) -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- set groups = erasure.groups(queries) if unfinished is none else unfinished.subjects -%}
@@ -51,7 +57,9 @@
     {%- set readers = [] -%}
     {%- if rows -%}
         {%- for pin in dbt_delta._pins(table) -%}
-            {%- do readers.append(pin.who ~ ' ' ~ (pin.unknown if pin.get('unknown') else 'reads ' ~ dbt_delta._pin_text(pin))) -%}
+            {%- do readers.append(
+                pin.who ~ ' ' ~ (pin.unknown if pin.get('unknown') else 'reads ' ~ dbt_delta._pin_text(pin))
+            ) -%}
         {%- endfor -%}
         {%- for claim in table.state.claims if dbt_delta._is_needed(claim, table.state) -%}
             {%- do readers.append('its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' reads its files') -%}
@@ -59,7 +67,7 @@
     {%- elif table.floor.hard_why -%}
         {%- do readers.append(table.floor.hard_why) -%}
     {%- endif -%}
-    {%- if table.floor.blocked is not none and not readers -%}{%- do readers.append(table.floor.blocked) -%}{%- endif -%}
+    {%- do readers.append(table.floor.blocked) if table.floor.blocked is not none and not readers -%}
     {{- return(readers | unique | list) -}}
 {%- endmacro %}
 

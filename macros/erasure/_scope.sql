@@ -15,11 +15,13 @@
     {%- set keys, tables, problems = {}, [], [] -%}
     {%- set schemas = dbt_delta._schemas() -%}
     {%- for table in found.values() -%}
-        {%- for column in table.columns if column.link is none -%}{%- do keys.update({column.key: true}) -%}{%- endfor -%}
+        {%- for column in table.columns if column.link is none -%}
+            {%- do keys.update({column.key: true}) -%}
+        {%- endfor -%}
         {%- set quarantine = dbt_delta._quarantine_of(table.relation) -%}
         {%- for relation in (table.relation, quarantine) if dbt_delta._is_there(relation, schemas) -%}
             {%- if dbt_delta._bare(relation) | lower == dbt_delta._bare(own) | lower -%}
-                {%- do problems.append(dbt_delta._bare(own) ~ ' holds subjects: the requests need a table of their own') -%}
+                {%- do problems.append(dbt_delta._bare(own) ~ ' holds subjects: requests need a table of their own') -%}
             {%- endif -%}
             {%- do tables.append(dict(table, relation=relation, action=action)) -%}
         {%- endfor -%}

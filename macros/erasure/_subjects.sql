@@ -106,7 +106,9 @@
 {% macro _group_sql(column, scope) -%}
     {%- if column.link is none -%}
         {%- set key = dbt_delta._quoted(column.key) -%}
-        {{- return('select ' ~ key ~ ' as k from ' ~ dbt_delta._named(scope.requests) ~ ' where ' ~ key ~ ' is not null') -}}
+        {{- return(
+            'select ' ~ key ~ ' as k from ' ~ dbt_delta._named(scope.requests) ~ ' where ' ~ key ~ ' is not null'
+        ) -}}
     {%- endif -%}
     {%- set parts, key = [], dbt_delta._quoted(column.key) -%}
     {%- for table in scope.tables if table.name == column.link -%}
@@ -133,7 +135,9 @@
     {%- set concerns = dbt_delta._concerns_sql(table, scope) -%}
     {%- if table.action == 'delete' -%}{{- return(concerns) -}}{%- endif -%}
     {%- set left = [] -%}
-    {%- for name in dbt_delta._emptied(table) -%}{%- do left.append(dbt_delta._quoted(name) ~ ' is not null') -%}{%- endfor -%}
+    {%- for name in dbt_delta._emptied(table) -%}
+        {%- do left.append(dbt_delta._quoted(name) ~ ' is not null') -%}
+    {%- endfor -%}
     {{- return(concerns ~ ' and (' ~ (left | join(' or ') or 'false') ~ ')') -}}
 {%- endmacro %}
 
@@ -160,7 +164,9 @@
 {%- for column in (table.columns if table.action == 'redact' else []) if column.link is none -%}
     {%- set name, flag = dbt_delta._quoted(column.name), dbt_delta._quoted('_is_' ~ loop.index) -%}
     {%- do keys.append(name ~ ' in (' ~ dbt_delta._group_sql(column, scope) ~ ') as ' ~ flag) -%}
-    {%- do set.append(name ~ ' = if(gone.' ~ flag ~ ', null, old.' ~ name ~ ')') if column.name not in table.personal -%}
+    {%- if column.name not in table.personal -%}
+        {%- do set.append(name ~ ' = if(gone.' ~ flag ~ ', null, old.' ~ name ~ ')') -%}
+    {%- endif -%}
 {%- endfor -%}
 {%- for name in (table.personal if table.action == 'redact' else []) -%}
     {%- do set.append(dbt_delta._quoted(name) ~ ' = null') -%}

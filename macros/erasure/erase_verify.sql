@@ -6,5 +6,6 @@
     {%- if adapter.dbt_delta_erasure is not defined or adapter.dbt_delta_erasure() is none -%}
         {%- do dbt_delta._refuse('erase_verify decodes files, which needs an embedded session (method: session).') -%}
     {%- endif -%}
-    {%- do dbt_delta._certify(adapter.dbt_delta_erasure().read(dbt_delta._erasure_folder(), request | string), values_file) -%}
+    {%- set record = adapter.dbt_delta_erasure().read(dbt_delta._erasure_folder(), request | string) -%}
+    {%- do dbt_delta._certify(record, values_file) -%}
 {%- endmacro %}

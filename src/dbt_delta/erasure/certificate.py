@@ -83,7 +83,9 @@ class Certificates:
         return f"{self._folder.name}/{page.name}"
 
 
-def checked(record: dict[str, Any], scans: dict[str, Any], missing: Sequence[str]) -> dict[str, Any]:
+def checked(
+    record: dict[str, Any], scans: dict[str, Any], missing: Sequence[str]
+) -> dict[str, Any]:
     """The record with what a scan of its tables found: {table: {findings, counts, unread}}."""
     still = [
         {"table": name, "why": ", ".join(f["what"]), "place": f["place"], "file": f["file"]}
@@ -129,7 +131,8 @@ def readable(record: dict[str, Any]) -> str:
         f"- Begun: {record['begun']}",
         f"- SHA-256 of the JSON file without its digest: `{record['digest']}`",
         "",
-        "| table | columns | version before | after | rows | files with subjects before | now | decoded |",
+        "| table | columns | version before | after | rows | files with subjects before | now "
+        "| decoded |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, table in record["tables"].items():

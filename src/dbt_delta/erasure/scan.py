@@ -166,7 +166,10 @@ def _hits(
     found = found.where(" or ".join(names)).groupBy("file")
     counted = [F.count("*").alias("rows"), *(F.bool_or(name).alias(name) for name in names)]
     return [
-        (base(row.file), {"rows": row.rows, "what": [t for t, n in zip(tests, names) if row[n]]})
+        (
+            base(row.file),
+            {"rows": row.rows, "what": [t for t, n in zip(tests, names, strict=True) if row[n]]},
+        )
         for row in found.agg(*counted).collect()
     ]
 

@@ -129,7 +129,9 @@ class Shop:
             for path in (folder / "_delta_log").iterdir():
                 if path.suffix == ".parquet":
                     read = session().read.parquet(str(path))
-                    text = "".join(row[0] for row in read.selectExpr("to_json(struct(*))").collect())
+                    text = "".join(
+                        row[0] for row in read.selectExpr("to_json(struct(*))").collect()
+                    )
                 elif path.suffix in (".json", ".crc") and not path.name.startswith("."):
                     text = path.read_text()
                 else:
@@ -210,9 +212,7 @@ def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return state
 
 
-def test_all_that_was_planted_is_found_and_removed(
-    shop: Shop, broken_at: dict[str, int]
-) -> None:
+def test_all_that_was_planted_is_found_and_removed(shop: Shop, broken_at: dict[str, int]) -> None:
     shop.ask()
     others, planted = shop.others(), shop.planted()
     assert sum(planted.values()) >= 30, planted

@@ -45,7 +45,7 @@ def test_the_start_of_a_long_key_counts_unless_its_file_is_clean() -> None:
 
 @pytest.mark.parametrize(
     "predicate",
-    ["[\"(customer_id#12L = 42)\"]", "customer_id IN (7, 42)", "`customer_id`='42'"],
+    ['["(customer_id#12L = 42)"]', "customer_id IN (7, 42)", "`customer_id`='42'"],
 )
 def test_a_predicate_holds_a_key(predicate: str) -> None:
     about = {"commitInfo": {"operationParameters": {"predicate": predicate}}}
