@@ -50,7 +50,8 @@
     {%- set page = erasure.write(dbt_delta._erasure_folder(), record) -%}
     {%- for line in erasure.open(record) -%}{%- do print(line) -%}{%- endfor -%}
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
-    {%- set live = erasure.live(scans) -%}
+    {%- set live = [] -%}
+    {%- for name in erasure.live(scans) if not record.tables[name].is_requests -%}{%- do live.append(name) -%}{%- endfor -%}
     {%- if live -%}
         {%- do dbt_delta._refuse(
             'The newest version still has subjects of erasure ' ~ record.request ~ ': ' ~ live | join(', ')

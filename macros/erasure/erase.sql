@@ -59,6 +59,7 @@
         {%- do tables.update({name: {
             'columns': dbt_delta._scanned([table])[name].columns, 'schema': table.relation.schema,
             'identifier': table.relation.identifier, 'action': table.action,
+            'is_requests': table.is_requests is defined,
             'before': earlier.get('before', table.state.version),
             'rows': plan.rows[name] or earlier.get('rows', 0),
             'held': [earlier.get('held', 0), dbt_delta._holders(plan.scans[name])] | max,
