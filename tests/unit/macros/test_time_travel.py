@@ -110,7 +110,7 @@ def test_metadata_of_others_is_no_tag(macros, text: str | None) -> None:
 
 
 def test_an_erasure_after_a_version_is_found(macros) -> None:
-    commits = [{"version": 3, "erased": None}, {"version": 2, "erased": "e1"}, {"version": 1}]
+    commits = [{"version": 3, "erased": None}, {"version": 2, "erased": "e1"}]
     since = [macros()._erased_since(commits, version) for version in (None, 0, 1, 2, 3)]
     assert since == ["e1", "e1", "e1", None, None]
 
