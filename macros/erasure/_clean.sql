@@ -51,7 +51,9 @@
     {%- for line in erasure.open(record) -%}{%- do print(line) -%}{%- endfor -%}
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
     {%- set live = [] -%}
-    {%- for name in erasure.live(scans) if not record.tables[name].is_requests -%}{%- do live.append(name) -%}{%- endfor -%}
+    {%- for name in erasure.live(scans) if not record.tables[name].is_requests -%}
+        {%- do live.append(name) -%}
+    {%- endfor -%}
     {%- if live -%}
         {%- do dbt_delta._refuse(
             'The newest version still has subjects of erasure ' ~ record.request ~ ': ' ~ live | join(', ')

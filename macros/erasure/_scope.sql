@@ -66,7 +66,7 @@
             {%- set keys = tables | selectattr('name', 'equalto', column.link) | map(attribute='existing') | list -%}
         {%- endif -%}
         {%- if there is none -%}
-            {%- do problems.append(name ~ ' has no column ' ~ column.name ~ ': correct the YAML, or build the model') -%}
+            {%- do problems.append(name ~ ' has no column ' ~ column.name ~ ': correct the YAML, or build it') -%}
         {%- elif column.name | lower in existing.partitions | map('lower') -%}
             {%- do problems.append(
                 name ~ ' is partitioned by ' ~ column.name ~ ', whose values are names of folders: build it without'

@@ -39,7 +39,7 @@
         {%- set name = dbt_delta._bare(table.relation) -%}
         {%- for reader in dbt_delta._erasure_readers(table, plan.rows[name]) -%}
             {%- do problems.append(
-                name ~ ': ' ~ reader ~ '. Let it go or move it first, or leave out retention_hours: then its files stay '
+                name ~ ': ' ~ reader ~ '. Let it go or move it first, or leave out retention_hours: then files stay '
                 ~ 'until a later call'
             ) -%}
         {%- endfor -%}
