@@ -5,7 +5,7 @@
     of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
     `released`, which rows came from the quarantine; `inputs`, what was read of them, {name: {id, version}}, and
     `carrier`, the commit from which that run went on; `is_hook`, whether a model's hook made it; `stream`, the stream's
-    id and the number of its batch.
+    id and the number of its batch; `erased`, the erasure that removed subjects before it.
 #}
 {% macro _commits(relation, limit=none) -%}
     {{- return(dbt_delta._commits_of(dbt_delta._named(relation), limit)) -}}
@@ -55,7 +55,7 @@
     {{- return({
         'node': texts.get('dbt_node_id'), 'run': texts.get('dbt_invocation_id'), 'project': texts.get('dbt_project'),
         'started': texts.get('dbt_started_at', ''), 'undo_of': texts.get('dbt_undo_of'),
-        'replaced': texts.get('dbt_replaced'), 'kept': kept,
+        'replaced': texts.get('dbt_replaced'), 'kept': kept, 'erased': texts.get('dbt_erased'),
         'expectations': found['dbt_expectations'] if is_ours and found.get('dbt_expectations') is mapping else {},
         'released': found['dbt_released'] if is_ours and found.get('dbt_released') is mapping else {},
         'inputs': found['dbt_inputs'] if is_ours and found.get('dbt_inputs') is mapping else {},

@@ -14,10 +14,17 @@
 
 {#
     Why a version cannot be read, or none. Delta refuses versions older than its retention even if nothing was
-    vacuumed. `files` also looks for each data file: a restore needs all of them.
+    vacuumed. `files` also looks for each data file: a restore needs all of them, and must bring back nobody who was
+    erased since.
 #}
 {% macro _out_of_reach(relation, version, commits, files=false) -%}
     {%- if version == commits[0].version -%}{{- return(none) -}}{%- endif -%}
+    {%- if files and dbt_delta._erased_since(commits, version) -%}
+        {{- return(
+            'version ' ~ version ~ ' of ' ~ dbt_delta._named(relation) ~ ' is from before erasure '
+            ~ dbt_delta._erased_since(commits, version) ~ ', and would bring back who was erased. Use a later version.'
+        ) -}}
+    {%- endif -%}
     {%- set text = dbt_delta._as_of(relation, version) -%}
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}

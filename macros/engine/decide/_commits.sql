@@ -51,6 +51,14 @@
     {{- return(dbt_delta._moves_rows(commit) or commit.operation == 'RENAME COLUMN') -}}
 {%- endmacro %}
 
+{# The erasure that a commit after a version belongs to; none if there is none. #}
+{% macro _erased_since(commits, version) -%}
+    {%- for commit in commits if commit.erased and (version is none or commit.version > version) -%}
+        {{- return(commit.erased) -}}
+    {%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
 {# Whether others may have changed what readers see after the last commit of a run that did; commits newest first. #}
 {% macro _is_overwritten(commits, run) -%}
     {%- set others = [] -%}

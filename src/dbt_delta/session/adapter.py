@@ -293,6 +293,14 @@ class DeltaAdapter(StockAdapter):
         except DbtRuntimeError:
             return False
 
+    @available
+    def dbt_delta_erasure(self) -> Any:
+        """See ``Erasure``; None through a connection to a server."""
+        from dbt_delta.erasure.erasure import Erasure
+
+        connection = self._session()
+        return Erasure(connection.session, self.config) if connection else None
+
     def _create_freshness_response(self, last_modified: Any, snapshotted_at: Any) -> Any:
         # spark__get_relation_last_modified gives texts with their zone: what a timestamp becomes on
         # its way here depends on the zones of session and process.

@@ -95,7 +95,7 @@ TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at":
 NO_TAG = {
     "node": None, "run": None, "project": None, "started": "", "undo_of": None, "replaced": None,
     "kept": {}, "undo_cascade": False, "expectations": {}, "released": {}, "inputs": {},
-    "carrier": None, "is_hook": False, "stream": {},
+    "carrier": None, "is_hook": False, "stream": {}, "erased": None,
 }  # fmt: skip
 
 
@@ -109,6 +109,12 @@ def test_metadata_of_others_is_no_tag(macros, text: str | None) -> None:
     assert macros()._tag(text) == NO_TAG
 
 
+def test_an_erasure_after_a_version_is_found(macros) -> None:
+    commits = [{"version": 3, "erased": None}, {"version": 2, "erased": "e1"}]
+    since = [macros()._erased_since(commits, version) for version in (None, 0, 1, 2, 3)]
+    assert since == ["e1", "e1", "e1", None, None]
+
+
 def test_a_tag_is_read_as_it_was_written(macros) -> None:
     ours = {**NO_TAG, "run": "ab1", "node": "model.p.a", "started": "2024-01-01"}
     assert macros()._tag(json.dumps(TAG)) == ours
@@ -116,6 +122,8 @@ def test_a_tag_is_read_as_it_was_written(macros) -> None:
     of_undo = {**ours, "undo_of": "c", "undo_cascade": True, "kept": {"a": "b"}}
     assert macros()._tag(json.dumps({**TAG, **undo})) == of_undo
     odd = {"dbt_started_at": 5, "dbt_undo_of": [], "dbt_undo_cascade": "x", "dbt_replaced": {}}
+    odd |= {"dbt_erased": 7}
+    assert macros()._tag(json.dumps({**TAG, "dbt_erased": "e1"})) == {**ours, "erased": "e1"}
     assert macros()._tag(json.dumps({**TAG, **odd})) == {**ours, "started": ""}
 
 

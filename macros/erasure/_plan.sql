@@ -1,0 +1,107 @@
+{#
+    What an erasure finds: {scope, groups, scans, rows, lines, unfinished}. Nothing is written. Without requests an
+    unfinished erasure goes on: its certificate has the subjects.
+#}
+{% macro _erasure_plan(macro, kind, requests, action) -%}
+    {%- set scope = dbt_delta._erasure_scope(macro, kind, requests, action) -%}
+    {%- set erasure, own = adapter.dbt_delta_erasure(), scope.tables[-1] -%}
+    {%- set about = {'kind': kind, 'action': action, 'requests': dbt_delta._bare(scope.requests)} -%}
+    {%- set nothing = [] -%}
+    {%- for column in own.columns -%}
+        {%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}
+    {%- endfor -%}
+    {%- set found = run_query(
+        'select count(*) as row_count, count_if(' ~ nothing | join(' and ') ~ ') as empty from '
+        ~ dbt_delta._named(scope.requests)
+    ).rows[0] -%}
+    {%- set unfinished = none -%}
+    {%- if found['empty'] | int -%}
+        {%- do dbt_delta._refuse_erasure(macro, [about.requests ~ ' has ' ~ found['empty'] ~ ' rows without a key']) -%}
+    {%- elif not found['row_count'] | int -%}
+        {%- set unfinished = erasure.unfinished(dbt_delta._erasure_folder(), about) -%}
+        {%- if unfinished is none -%}
+            {%- do dbt_delta._refuse_erasure(
+                macro, [about.requests ~ ' has no rows, and no erasure of it is unfinished']
+            ) -%}
+        {%- endif -%}
+    {%- endif -%}
+    {%- set queries = {} -%}
+    {%- for table in scope.tables -%}
+        {%- for column in table.columns -%}
+            {%- do queries.update({
+                column.group: 'select distinct k from (' ~ dbt_delta._group_sql(column, scope) ~ ')',
+            }) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set groups = erasure.groups(queries) if unfinished is none else unfinished.subjects -%}
+    {%- set record = unfinished or erasure.begin(
+        dbt_delta._erasure_folder(), about, own.columns | map(attribute='group') | list, groups
+    ) -%}
+    {%- set rows = {} -%}
+    {%- for table in scope.tables -%}
+        {%- do rows.update({dbt_delta._bare(table.relation): run_query(
+            'select count(*) as row_count from ' ~ dbt_delta._named(table.relation) ~ ' where '
+            ~ dbt_delta._to_erase_sql(table, scope)
+        ).rows[0]['row_count'] | int}) -%}
+    {%- endfor -%}
+    {{- return({
+        'scope': scope, 'record': record, 'rows': rows,
+        'scans': erasure.scan(dbt_delta._scanned(scope.tables), record.subjects),
+    }) -}}
+{%- endmacro %}
+
+{% macro _erasure_folder() -%}{{- return(var('dbt_delta_erasure_folder', 'erasure')) -}}{%- endmacro %}
+
+{# What reads versions of a table that have the subjects, as texts; only rows that are still there make new ones. #}
+{% macro _erasure_readers(table, rows) -%}
+    {%- set readers = [] -%}
+    {%- if rows -%}
+        {%- for pin in dbt_delta._pins(table) -%}
+            {%- do readers.append(
+                pin.who ~ ' ' ~ (pin.unknown if pin.get('unknown') else 'reads ' ~ dbt_delta._pin_text(pin))
+            ) -%}
+        {%- endfor -%}
+        {%- for claim in table.state.claims if dbt_delta._is_needed(claim, table.state) -%}
+            {%- do readers.append('its shallow clone ' ~ dbt_delta._bare(claim.table.relation) ~ ' reads its files') -%}
+        {%- endfor -%}
+    {%- elif table.floor.hard_why -%}
+        {%- do readers.append(table.floor.hard_why) -%}
+    {%- endif -%}
+    {%- do readers.append(table.floor.blocked) if table.floor.blocked is not none and not readers -%}
+    {{- return(readers | unique | list) -}}
+{%- endmacro %}
+
+{# The lines of a plan. #}
+{% macro _erasure_lines(plan) -%}
+    {%- set lines = [] -%}
+    {%- for table in plan.scope.tables -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- set places, versions = {}, [] -%}
+        {%- for finding in plan.scans[name].findings -%}
+            {%- do places.update({finding.place: places.get(finding.place, 0) + 1}) -%}
+            {%- do versions.append(finding.versions) if finding.versions -%}
+        {%- endfor -%}
+        {%- set way = dbt_delta._erasure_readers(table, plan.rows[name]) -%}
+        {%- do way.append(
+            'old files are kept for ' ~ dbt_delta._hours_text(table.floor.hours) ~ ' (' ~ table.floor.why ~ ')'
+        ) if places -%}
+        {%- do lines.append({
+            'table': name, 'rows': plan.rows[name],
+            'data files': places.get('data file', 0), 'change files': places.get('change file', 0),
+            'log files': places.get('log', 0) + places.get('checkpoint', 0) + places.get('checksum', 0),
+            'versions': versions | unique | sort | join(', '), 'in the way': way | join('; '),
+        }) -%}
+    {%- endfor -%}
+    {{- return(lines) -}}
+{%- endmacro %}
+
+{% macro _print_erasure(plan, output='text') -%}
+    {%- set lines = dbt_delta._erasure_lines(plan) -%}
+    {%- if output == 'json' -%}
+        {%- do print(tojson(lines)) -%}
+    {%- else -%}
+        {%- do dbt_delta._print_table(
+            ['table', 'rows', 'data files', 'change files', 'log files', 'versions', 'in the way'], lines
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}

@@ -1,0 +1,156 @@
+{#
+    What an erasure is about: {kind, action, requests, tables}; all that speaks against it is refused at once. Tables
+    as of _subject_tables, and with `action`, `existing`, `state` and `floor`; the requests' own table is the last.
+#}
+{% macro _erasure_scope(macro, kind, requests, action) -%}
+    {%- if adapter.dbt_delta_erasure is not defined or adapter.dbt_delta_erasure() is none -%}
+        {%- do dbt_delta._refuse(
+            macro ~ ' decodes files, which needs the plugin of the Python package dbt_delta and an embedded session '
+            ~ '(method: session). Nothing was changed.'
+        ) -%}
+    {%- endif -%}
+    {%- do dbt_delta._check_choice(macro ~ ': action', action, ['delete', 'redact']) -%}
+    {%- set found = dbt_delta._subject_tables(macro, kind) -%}
+    {%- set own = dbt_delta._relation_named(requests, macro) -%}
+    {%- set keys, tables, problems = {}, [], [] -%}
+    {%- set schemas = dbt_delta._schemas() -%}
+    {%- for table in found.values() -%}
+        {%- for column in table.columns if column.link is none -%}
+            {%- do keys.update({column.key: true}) -%}
+        {%- endfor -%}
+        {%- set quarantine = dbt_delta._quarantine_of(table.relation) -%}
+        {%- for relation in (table.relation, quarantine) if dbt_delta._is_there(relation, schemas) -%}
+            {%- if dbt_delta._bare(relation) | lower == dbt_delta._bare(own) | lower -%}
+                {%- do problems.append(dbt_delta._bare(own) ~ ' holds subjects: requests need a table of their own') -%}
+            {%- endif -%}
+            {%- do tables.append(dict(table, relation=relation, action=action)) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set columns = [] -%}
+    {%- for key in keys -%}
+        {%- do columns.append({'name': key, 'group': key, 'key': key, 'link': none}) -%}
+    {%- endfor -%}
+    {%- do tables.append({
+        'relation': own, 'name': none, 'columns': columns, 'personal': [], 'action': 'delete', 'is_requests': true,
+    }) -%}
+    {%- set checked = [] -%}
+    {%- for table in tables -%}
+        {%- set existing = dbt_delta._delta_table(table.relation, macro) -%}
+        {%- do checked.append(dict(table, existing=existing)) -%}
+    {%- endfor -%}
+    {%- for table in checked -%}
+        {%- do problems.extend(dbt_delta._erasure_problems(table, checked[-1].existing, checked)) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_erasure(macro, problems) -%}
+    {{- return({
+        'kind': kind, 'action': action, 'requests': own, 'tables': dbt_delta._with_floors(macro, checked),
+    }) -}}
+{%- endmacro %}
+
+{% macro _refuse_erasure(macro, problems) -%}
+    {%- if problems -%}
+        {%- do dbt_delta._refuse(macro ~ ': nothing was changed.\n  ' ~ problems | unique | join('\n  ')) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Why a table cannot be erased from; `requests` is what the catalog has of the requests' table. #}
+{% macro _erasure_problems(table, requests, tables) -%}
+    {%- set name, existing, problems = dbt_delta._bare(table.relation), table.existing, [] -%}
+    {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
+        {%- do problems.append(name ~ ' is append-only (delta.appendOnly = true): set the property to false first') -%}
+    {%- endif -%}
+    {%- for column in table.columns -%}
+        {%- set there = dbt_delta._column(existing.columns, column.name) -%}
+        {%- set keys = [requests] -%}
+        {%- if column.link is not none -%}
+            {%- set keys = tables | selectattr('name', 'equalto', column.link) | map(attribute='existing') | list -%}
+        {%- endif -%}
+        {%- if there is none -%}
+            {%- do problems.append(name ~ ' has no column ' ~ column.name ~ ': correct the YAML, or build it') -%}
+        {%- elif column.name | lower in existing.partitions | map('lower') -%}
+            {%- do problems.append(
+                name ~ ' is partitioned by ' ~ column.name ~ ', whose values are names of folders: build it without'
+            ) -%}
+        {%- endif -%}
+        {%- for other in (keys if there is not none else []) -%}
+            {%- set key = dbt_delta._column(other.columns, column.key) -%}
+            {%- if key is none -%}
+                {%- do problems.append(dbt_delta._bare(other.relation) ~ ' has no column ' ~ column.key) -%}
+            {%- elif dbt_delta._key_kind(key.type) is none
+                or dbt_delta._key_kind(key.type) != dbt_delta._key_kind(there.type) -%}
+                {%- do problems.append(
+                    name ~ '.' ~ column.name ~ ' is ' ~ there.type ~ ', and ' ~ dbt_delta._bare(other.relation) ~ '.'
+                    ~ column.key ~ ' is ' ~ key.type ~ ': both must be integers, or both texts'
+                ) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for emptied in (dbt_delta._emptied(table) if table.action == 'redact' else []) -%}
+        {%- set there = dbt_delta._column(existing.columns, emptied) -%}
+        {%- if there is not none and (there.get('nullable') is false or there.get('is_generated')) -%}
+            {%- do problems.append(
+                name ~ '.' ~ emptied ~ ' is NOT NULL or generated, so redact cannot empty it: use action delete'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(problems) -}}
+{%- endmacro %}
+
+{% macro _key_kind(type) -%}
+    {{- return(
+        'integer' if type in ('tinyint', 'smallint', 'int', 'bigint')
+        else 'text' if type == 'string' or type.startswith(('varchar', 'char')) else none
+    ) -}}
+{%- endmacro %}
+
+{# Tables with their states, ready for VACUUM; refuses those whose log cannot be read. #}
+{% macro _with_floors(macro, tables) -%}
+    {%- set states, done = {}, [] -%}
+    {%- set relations, names = tables | map(attribute='relation') | list, [] -%}
+    {%- for relation in relations -%}{%- do names.append(dbt_delta._bare(relation) | lower) -%}{%- endfor -%}
+    {%- set read = [] -%}
+    {%- for found in dbt_delta._read_states(dbt_delta._catalog_tables([], relations))
+        if dbt_delta._bare(found.relation) | lower in names -%}
+        {%- do read.append(found) -%}
+    {%- endfor -%}
+    {%- for found in dbt_delta._with_times(read) -%}
+        {%- do states.update({dbt_delta._bare(found.relation) | lower: found}) -%}
+    {%- endfor -%}
+    {%- for table in tables -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- set found = states.get(name | lower) -%}
+        {%- if found is undefined or found is none or found.state is none -%}
+            {%- do dbt_delta._refuse_erasure(
+                macro, [name ~ ': ' ~ (dbt_delta._log_problem(found) if found else 'the catalog has no location of it')]
+            ) -%}
+        {%- endif -%}
+        {%- do done.append(dict(table, **dict(found, floor=dbt_delta._floor(found), node=table.get('node')))) -%}
+    {%- endfor -%}
+    {{- return(done) -}}
+{%- endmacro %}
+
+{# What a scan is told of tables, {name: {location, columns, log_hours, file_hours}}. #}
+{% macro _scanned(tables) -%}
+    {%- set given = {} -%}
+    {%- for table in tables -%}
+        {%- set columns, physical = [], {} -%}
+        {%- for column in table.state.columns -%}
+            {%- do physical.update({
+                column.name | lower: column.metadata.get('delta.columnMapping.physicalName', column.name),
+            }) -%}
+        {%- endfor -%}
+        {#- Redacted rows keep the keys that lead to other tables. -#}
+        {%- for column in table.columns if column.link is none or table.action == 'delete' -%}
+            {%- do columns.append({
+                'name': column.name, 'physical': physical[column.name | lower], 'group': column.group,
+            }) -%}
+        {%- endfor -%}
+        {%- set key = 'delta.logRetentionDuration' -%}
+        {%- set log = dbt_delta._own_retention(table.state.configuration)[key] -%}
+        {%- do given.update({dbt_delta._bare(table.relation): {
+            'location': table.location, 'columns': columns, 'file_hours': table.floor.hours,
+            'log_hours': dbt_delta._hours(log or dbt_delta._retention_properties()[key]),
+        }}) -%}
+    {%- endfor -%}
+    {{- return(given) -}}
+{%- endmacro %}

@@ -1,0 +1,182 @@
+{#
+    The tables of a project that hold subjects of a kind, {id: table}: {relation, name, node, columns, personal, depth,
+    rank}. A column is {name, group, key, link}: its values are those of the column `key` of the requests, or, with a
+    link, of the column `key` of the rows that concern the subjects in the table `link`. `personal` are the columns
+    that redact empties. Links come before what they lead through, then inputs before what reads them.
+#}
+{% macro _subject_tables(macro, kind) -%}
+    {%- set found, kinds = {}, [] -%}
+    {%- set edges = dbt_delta._edges(graph.nodes) -%}
+    {%- for node in dbt_delta._table_nodes() + graph.sources.values() | list -%}
+        {%- set columns, personal = [], [] -%}
+        {%- for name, column in (node.get('columns') or {}).items() -%}
+            {%- set subject = dbt_delta._subject_of(column, node) -%}
+            {%- do kinds.extend(subject.keys()) -%}
+            {%- if kind in subject -%}
+                {%- do columns.append(dbt_delta._subject_column(name, subject[kind], node)) -%}
+            {%- endif -%}
+            {%- if dbt_delta._is_personal(column) -%}{%- do personal.append(dbt_delta._names(name)[0]) -%}{%- endif -%}
+        {%- endfor -%}
+        {%- if columns -%}
+            {%- do found.update({node.unique_id: {
+                'relation': api.Relation.create(
+                    schema=node.schema, identifier=node.identifier if node.resource_type == 'source' else node.alias
+                ),
+                'name': node.name, 'node': node, 'columns': columns, 'personal': personal,
+                'rank': dbt_delta._reached([node.unique_id], edges.up) | length,
+            }}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if kind not in kinds -%}
+        {%- do dbt_delta._refuse(
+            macro ~ ": no column is declared for the kind '" ~ kind ~ "'. Declared are "
+            ~ (kinds | unique | sort | join(', ') or 'none') ~ '. Give columns meta: {subject: {' ~ kind
+            ~ ': <column of the requests>}}. Nothing was changed.'
+        ) -%}
+    {%- endif -%}
+    {{- return(dbt_delta._with_depths(macro, kind, found)) -}}
+{%- endmacro %}
+
+{# What a column's YAML says of subjects, {kind: key}; empty without. #}
+{% macro _subject_of(column, node) -%}
+    {%- for meta in (column.get('meta'), (column.get('config') or {}).get('meta')) if meta is mapping -%}
+        {%- set subject = meta.get('subject') -%}
+        {%- if subject is mapping -%}{{- return(subject) -}}{%- endif -%}
+        {%- if subject is not none -%}
+            {%- do dbt_delta._refuse(
+                'Column ' ~ column.name ~ ' of ' ~ node.name ~ " has subject '" ~ subject
+                ~ "'. Use a kind and a column of the requests, as in meta: {subject: {person: customer_id}}."
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return({}) -}}
+{%- endmacro %}
+
+{% macro _subject_column(name, given, node) -%}
+    {%- set name = dbt_delta._names(name)[0] -%}
+    {%- if given is mapping and given.get('through') -%}
+        {%- set key = given.get('key') or name -%}
+        {{- return({'name': name, 'group': given.through ~ '.' ~ key, 'key': key, 'link': given.through}) -}}
+    {%- elif given is string and given -%}
+        {{- return({'name': name, 'group': given, 'key': given, 'link': none}) -}}
+    {%- endif -%}
+    {%- do dbt_delta._refuse(
+        'Column ' ~ name ~ ' of ' ~ node.name ~ " has subject '" ~ given ~ "'. Use a column of the requests, or "
+        ~ '{through: <model>, key: <its column>}.'
+    ) -%}
+{%- endmacro %}
+
+{# The same tables with `depth`: how many links lead from them to the requests; deepest first. #}
+{% macro _with_depths(macro, kind, tables) -%}
+    {%- set depths, by_name = {}, {} -%}
+    {%- for id, table in tables.items() -%}{%- do by_name.update({table.name: id}) -%}{%- endfor -%}
+    {#- A chain of links is at most as long as there are tables. -#}
+    {%- for _ in range(tables | length + 1) -%}
+        {%- for id, table in tables.items() if id not in depths -%}
+            {%- set open, deepest = [], [0] -%}
+            {%- for column in table.columns if column.link is not none -%}
+                {%- if column.link not in by_name -%}
+                    {%- do dbt_delta._refuse(
+                        macro ~ ': column ' ~ column.name ~ ' of ' ~ table.name ~ ' leads through ' ~ column.link
+                        ~ ', which has no column declared for the kind ' ~ kind ~ '. Nothing was changed.'
+                    ) -%}
+                {%- elif by_name[column.link] in depths -%}
+                    {%- do deepest.append(depths[by_name[column.link]] + 1) -%}
+                {%- else -%}
+                    {%- do open.append(column.link) -%}
+                {%- endif -%}
+            {%- endfor -%}
+            {%- if not open -%}{%- do depths.update({id: deepest | max}) -%}{%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set done, sorted = [], {} -%}
+    {%- for id, table in tables.items() -%}
+        {%- if id not in depths -%}
+            {%- do dbt_delta._refuse(
+                macro ~ ': the columns of ' ~ table.name ~ ' lead through each other in a circle. Nothing was changed.'
+            ) -%}
+        {%- endif -%}
+        {%- do done.append(dict(table, id=id, depth=depths[id], place=[-depths[id], table.rank])) -%}
+    {%- endfor -%}
+    {%- for table in done | sort(attribute='place') -%}{%- do sorted.update({table.id: table}) -%}{%- endfor -%}
+    {{- return(sorted) -}}
+{%- endmacro %}
+
+{# The SELECT of a group's keys as `k`; `tables` are those of the scope. #}
+{% macro _group_sql(column, scope) -%}
+    {%- if column.link is none -%}
+        {%- set key = dbt_delta._quoted(column.key) -%}
+        {{- return(
+            'select ' ~ key ~ ' as k from ' ~ dbt_delta._named(scope.requests) ~ ' where ' ~ key ~ ' is not null'
+        ) -}}
+    {%- endif -%}
+    {%- set parts, key = [], dbt_delta._quoted(column.key) -%}
+    {%- for table in scope.tables if table.name == column.link -%}
+        {%- do parts.append(
+            'select ' ~ key ~ ' as k from ' ~ dbt_delta._named(table.relation) ~ ' where '
+            ~ key ~ ' is not null and ' ~ dbt_delta._concerns_sql(table, scope)
+        ) -%}
+    {%- endfor -%}
+    {{- return(parts | join(' union all ')) -}}
+{%- endmacro %}
+
+{# The condition that a row of a table concerns the subjects. #}
+{% macro _concerns_sql(table, scope) -%}
+    {%- set any = [] -%}
+    {%- for column in table.columns -%}
+        {%- set group = dbt_delta._group_sql(column, scope) -%}
+        {%- do any.append(dbt_delta._quoted(column.name) ~ ' in (' ~ group ~ ')') if group -%}
+    {%- endfor -%}
+    {{- return('(' ~ (any | join(' or ') or 'false') ~ ')') -}}
+{%- endmacro %}
+
+{# The same of rows that are still to be erased: redacted ones have nothing left. #}
+{% macro _to_erase_sql(table, scope) -%}
+    {%- set concerns = dbt_delta._concerns_sql(table, scope) -%}
+    {%- if table.action == 'delete' -%}{{- return(concerns) -}}{%- endif -%}
+    {%- set left = [] -%}
+    {%- for name in dbt_delta._emptied(table) -%}
+        {%- do left.append(dbt_delta._quoted(name) ~ ' is not null') -%}
+    {%- endfor -%}
+    {{- return(concerns ~ ' and (' ~ (left | join(' or ') or 'false') ~ ')') -}}
+{%- endmacro %}
+
+{# The columns that redact empties: personal ones, and those with a key of the requests. #}
+{% macro _emptied(table) -%}
+    {%- set names = table.personal | list -%}
+    {%- for column in table.columns if column.link is none and column.name not in names -%}
+        {%- do names.append(column.name) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
+{#
+    The MERGE that erases the rows of subjects. Its predicate names columns only: Delta writes it into the log. The
+    source has each combination of their keys once, because a row of the target must not have two.
+#}
+{% macro get_erase_sql(table, scope) -%}
+{%- set keys, on, set = [], [], [] -%}
+{%- for column in table.columns -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {%- do keys.append(name) if name not in keys -%}
+{%- endfor -%}
+{%- for key in keys -%}{%- do on.append('old.' ~ key ~ ' <=> gone.' ~ key) -%}{%- endfor -%}
+{%- for column in (table.columns if table.action == 'redact' else []) if column.link is none -%}
+    {%- set name, flag = dbt_delta._quoted(column.name), dbt_delta._quoted('_is_' ~ loop.index) -%}
+    {%- do keys.append(name ~ ' in (' ~ dbt_delta._group_sql(column, scope) ~ ') as ' ~ flag) -%}
+    {%- if column.name not in table.personal -%}
+        {%- do set.append(name ~ ' = if(gone.' ~ flag ~ ', null, old.' ~ name ~ ')') -%}
+    {%- endif -%}
+{%- endfor -%}
+{%- for name in (table.personal if table.action == 'redact' else []) -%}
+    {%- do set.append(dbt_delta._quoted(name) ~ ' = null') -%}
+{%- endfor -%}
+merge into {{ dbt_delta._named(table.relation) }} as old
+using (
+    select distinct {{ keys | join(', ') }}
+    from {{ dbt_delta._named(table.relation) }}
+    where {{ dbt_delta._to_erase_sql(table, scope) }}
+) as gone
+on {{ on | join(' and ') }}
+when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
+{%- endmacro %}

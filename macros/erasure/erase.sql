@@ -1,0 +1,112 @@
+{#
+    A run operation that removes subjects from all tables of the project, or empties what is personal, and then from
+    their old files: one MERGE for each table that has rows of them, purge, VACUUM, certificate. A call after a killed
+    one goes on where that stopped.
+#}
+{% macro erase(kind, requests, action='delete', retention_hours=none, dry_run=false) -%}
+    {%- if retention_hours is not none and (retention_hours is not number or retention_hours < 0) -%}
+        {%- do dbt_delta._refuse("erase has retention_hours '" ~ retention_hours ~ "'. Use a number of hours.") -%}
+    {%- endif -%}
+    {%- set plan = dbt_delta._erasure_plan('erase', kind, requests, action) -%}
+    {%- do dbt_delta._check_retention(plan, retention_hours) -%}
+    {%- do dbt_delta._print_erasure(plan) -%}
+    {%- if dry_run -%}
+        {%- do print('Dry run: nothing was changed.') -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- set erasure, scope, folder = adapter.dbt_delta_erasure(), plan.scope, dbt_delta._erasure_folder() -%}
+    {%- set record = dict(plan.record, tables=dbt_delta._erasure_record(plan)) -%}
+    {%- do erasure.write(folder, record) -%}
+    {%- for table in scope.tables if not table.is_requests -%}
+        {%- do dbt_delta._erase_rows(table, plan, record) -%}
+    {%- endfor -%}
+    {%- set others = [] -%}
+    {%- for table in scope.tables if not table.is_requests -%}{%- do others.append(table) -%}{%- endfor -%}
+    {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
+    {%- set left = erasure.scan(dbt_delta._scanned(others), record.subjects) -%}
+    {%- if not dbt_delta._holding(left) -%}
+        {#- As long as files have the subjects, a later call needs the requests. -#}
+        {%- do dbt_delta._erase_rows(scope.tables[-1], plan, record) -%}
+        {%- do dbt_delta._clean_files([scope.tables[-1]], plan.record, retention_hours) -%}
+    {%- endif -%}
+    {%- do dbt_delta._certify(record, none) -%}
+{%- endmacro %}
+
+{# Refuses, before the first write, hours that VACUUM would refuse, and readers of what is to be removed. #}
+{% macro _check_retention(plan, retention_hours) -%}
+    {%- set problems = [] -%}
+    {%- for table in (plan.scope.tables if retention_hours is not none else []) -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- for reader in dbt_delta._erasure_readers(table, plan.rows[name]) -%}
+            {%- do problems.append(
+                name ~ ': ' ~ reader ~ '. Let it go or move it first, or leave out retention_hours: then files stay '
+                ~ 'until a later call'
+            ) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_erasure('erase', problems) -%}
+    {%- for table in (plan.scope.tables if retention_hours is not none else []) -%}
+        {%- do dbt_delta._vacuum_hours(table, retention_hours) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# What the certificate says of tables before anything is written; of an earlier call of it, what that found. #}
+{% macro _erasure_record(plan) -%}
+    {%- set tables = {} -%}
+    {%- for table in plan.scope.tables -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- set earlier = plan.record.tables.get(name, {}) -%}
+        {%- do tables.update({name: {
+            'columns': dbt_delta._scanned([table])[name].columns, 'schema': table.relation.schema,
+            'identifier': table.relation.identifier, 'action': table.action,
+            'is_requests': table.is_requests is defined,
+            'before': earlier.get('before', table.state.version),
+            'rows': plan.rows[name] or earlier.get('rows', 0),
+            'held': [earlier.get('held', 0), dbt_delta._holders(plan.scans[name])] | max,
+        }}) -%}
+    {%- endfor -%}
+    {{- return(tables) -}}
+{%- endmacro %}
+
+{# How many data and change files have a subject. #}
+{% macro _holders(scan) -%}
+    {{- return(scan.findings | selectattr('place', 'in', ['data file', 'change file']) | list | length) -}}
+{%- endmacro %}
+
+{# Whether files other than those of logs still have the subjects. #}
+{% macro _holding(scans) -%}
+    {%- for scan in scans.values() -%}
+        {%- if dbt_delta._holders(scan) or scan.unread -%}{{- return(true) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
+{#
+    One commit that erases the rows of a table. A table that has them only in old versions is marked, so that no
+    restore goes back to these.
+#}
+{% macro _erase_rows(table, plan, record) -%}
+    {%- set name = dbt_delta._bare(table.relation) -%}
+    {%- if plan.rows[name] -%}
+        {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
+            {%- do run_query(dbt_delta.get_erase_sql(table, plan.scope)) -%}
+        {%- endcall -%}
+        {%- do print('erase ' ~ name ~ ': ' ~ '{:,}'.format(plan.rows[name]) ~ ' rows') -%}
+    {%- elif dbt_delta._holding({name: plan.scans[name]})
+        and not dbt_delta._erased_since(dbt_delta._commits(table.relation), dbt_delta._last_held(plan.scans[name])) -%}
+        {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
+            {%- do run_query(
+                dbt_delta.get_set_properties_sql(table.relation, {'dbt_delta.erased': record.request})
+            ) -%}
+        {%- endcall -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# The newest version that has a file with a subject; none if the log does not say. #}
+{% macro _last_held(scan) -%}
+    {%- set versions = [] -%}
+    {%- for finding in scan.findings if finding.versions -%}
+        {%- do versions.append(modules.re.findall('[0-9]+', finding.versions)[-1] | int) -%}
+    {%- endfor -%}
+    {{- return(versions | max if versions else none) -}}
+{%- endmacro %}

@@ -1,0 +1,1 @@
+"""Erasure: what a table's folder still holds of subjects, and the certificate that says so."""

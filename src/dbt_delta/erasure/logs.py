@@ -1,0 +1,148 @@
+"""What a table's log says: values in statistics and predicates, and the versions of each file."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from dbt_delta.erasure.keyed import KEPT, Hasher
+
+_WORD = re.compile(r"[^\s()\[\]{},;=<>!'\"\\`]+")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A declared column: its name in SQL, its name in files, and the group of its keys."""
+
+    name: str
+    physical: str
+    group: str
+
+
+@dataclass
+class DataFile:
+    """A file by the log: the versions that have it, and when it left the table, in ms."""
+
+    first: int | None = None
+    last: int | None = None
+    left: int | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.left is None
+
+    @property
+    def versions(self) -> str:
+        first = "?" if self.first is None else self.first
+        if self.is_live:
+            return f"since {first}"
+        return f"{first}" if first == self.last else f"{first} to {self.last}"
+
+
+@dataclass
+class Seen:
+    """The files that a log names, by the last part of their path."""
+
+    files: dict[str, DataFile] = field(default_factory=dict)
+
+    def take(self, version: int, actions: Sequence[dict[str, Any]]) -> None:
+        """Actions of a commit or checkpoint; in the order of versions, checkpoints first."""
+        for action in actions:
+            removed = action.get("remove")
+            if removed:
+                file = self.files.setdefault(base(removed["path"]), DataFile())
+                file.left = int(removed.get("deletionTimestamp") or 0)
+                file.last = version - 1
+        # A deletion vector comes as a removal and an addition of one path.
+        for action in actions:
+            added = action.get("add")
+            if added:
+                file = self.files.setdefault(base(added["path"]), DataFile())
+                file.first = version if file.first is None else file.first
+                file.last = file.left = None
+
+
+def base(path: str) -> str:
+    return unquote(path).rpartition("/")[2]
+
+
+def actions(text: str) -> list[dict[str, Any]]:
+    """
+    Raises:
+        ValueError: a line is no JSON.
+    """
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+class Search:
+    """Finds subjects by the hashes of their keys, and named values by their text."""
+
+    def __init__(
+        self,
+        hasher: Hasher,
+        columns: Sequence[Column],
+        groups: dict[str, dict[str, list[str]]],
+        values: Sequence[str] = (),
+    ) -> None:
+        self.hasher = hasher
+        self.columns = list(columns)
+        self.values = list(values)
+        self.keys = {name: set(group["keys"]) for name, group in groups.items()}
+        self._starts = {name: set(group["starts"]) for name, group in groups.items()}
+
+    def entries(self, found: Any, clean: set[str]) -> Iterator[str]:
+        """Where the JSON of a log holds something; ``clean`` are decoded files without a hit."""
+        if isinstance(found, list):
+            for one in found:
+                yield from self.entries(one, clean)
+        if not isinstance(found, dict):
+            return
+        for key, value in found.items():
+            if key in ("stats", "stats_parsed") and value:
+                stats = json.loads(value) if isinstance(value, str) else value
+                yield from self._statistics(stats, base(found.get("path", "")) in clean)
+            elif key == "commitInfo":
+                yield from self._commit(value)
+            else:
+                yield from self.entries(value, clean)
+
+    def named(self, text: str) -> Iterator[str]:
+        """The named values in a text, by their number: they are not repeated."""
+        for number, value in enumerate(self.values, 1):
+            if value in text or json.dumps(value)[1:-1] in text:
+                yield f"named value {number}"
+
+    def _statistics(self, stats: dict[str, Any], is_clean: bool) -> Iterator[str]:
+        for column in self.columns:
+            for part in ("minValues", "maxValues"):
+                value = (stats.get(part) or {}).get(column.physical)
+                if value is None:
+                    continue
+                is_key = self.hasher.of(value) in self.keys.get(column.group, ())
+                start = self.hasher.of(str(value)[:KEPT])
+                # What is kept of a long key may be that of another one, whose row is there.
+                is_start = not is_clean and start in self._starts.get(column.group, ())
+                if is_key or is_start:
+                    yield f"statistics of {column.name}"
+
+    def _commit(self, about: Any) -> Iterator[str]:
+        for text in _texts(about):
+            for column in self.columns:
+                if column.name.lower() not in text.lower():
+                    continue
+                words = {word for word in _WORD.findall(text)}
+                if any(self.hasher.of(word) in self.keys.get(column.group, ()) for word in words):
+                    yield f"predicate on {column.name}"
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, dict):
+        for value in found.values():
+            yield from _texts(value)
+    elif isinstance(found, list):
+        for value in found:
+            yield from _texts(value)

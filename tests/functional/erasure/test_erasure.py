@@ -1,0 +1,380 @@
+"""Erasure on real tables: what was planted is found before and not after, and nobody comes back.
+
+DBT_DELTA_EXAMPLES=30    before how many statements an erasure is broken off (default 1, with
+                         --long all)
+DBT_DELTA_SEED           before which ones; see drawing.py
+"""
+
+import json
+import os
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.functional.drawing import SEED, examples
+from tests.functional.harness import Invocation, Project, session
+from tests.functional.operations import operations
+
+pytestmark = pytest.mark.session
+
+ID = 4711000001
+# Longer than what statistics keep of a text.
+KEY = "mara.canary@a-rather-long-domain.example"
+PHONE = "canary-phone-0001"
+ORDERS = (990001, 990002)
+CANARIES = (str(ID), KEY[:32], PHONE, *map(str, ORDERS))
+FEED_SQL = (
+    "('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true',"
+    " 'delta.checkpointInterval' = '2')"
+)
+FEED = "{'delta.enableChangeDataFeed': 'true'}"
+MAPPED = "{'delta.columnMapping.mode': 'name', 'delta.checkpointInterval': '2'}"
+PAID = "{'name': 'paid', 'expression': 'amount > 0', 'action': 'quarantine'}"
+BY_ID = "{name: customer_id, config: {meta: {subject: {person: customer_id}}}}"
+BY_EMAIL = "{meta: {subject: {person: email}}}"
+BIG = {
+    "models/staged.sql": f"""
+        {{{{ config(
+            materialized='incremental', unique_key='customer_id', tblproperties={FEED}
+        ) }}}}
+        select customer_id, email, phone from {{{{ source('raw', 'customers') }}}}
+        """,
+    "models/orders.sql": f"""
+        {{{{ config(
+            materialized='incremental', unique_key='order_id', tblproperties={MAPPED},
+            expectations=[{PAID}]
+        ) }}}}
+        select order_id, customer_id, amount from {{{{ source('raw', 'sold') }}}}
+        """,
+    "models/payments.sql": """
+        {{ config(materialized='table') }}
+        select order_id as paid_for, amount from {{ ref('orders') }}
+        """,
+    "snapshots/history.yml": f"""
+        snapshots:
+          - name: history
+            relation: ref('staged')
+            config: {{unique_key: customer_id, strategy: check, check_cols: [phone]}}
+            columns: [{BY_ID}]
+        """,
+    "models/schema.yml": f"""
+        sources:
+          - name: raw
+            schema: "{{{{ target.schema }}}}"
+            tables:
+              - {{name: customers, columns: [{BY_ID}]}}
+              - {{name: sold, columns: [{BY_ID}]}}
+        models:
+          - name: staged
+            columns:
+              - {BY_ID}
+              - {{name: email, config: {{meta: {{subject: {{person: email}}}}}}}}
+          - {{name: orders, columns: [{BY_ID}]}}
+          - name: payments
+            columns:
+              - name: paid_for
+                config: {{meta: {{subject: {{person: {{through: orders, key: order_id}}}}}}}}
+        """,
+}
+NAMES = ("customers", "sold", "orders", "orders__quarantine", "staged", "payments", "history")
+WRITE = re.compile(r"\s*(/\*.*?\*/\s*)?(merge|reorg|vacuum|alter)\b", re.DOTALL)
+
+
+class Shop:
+    """A project with a customer who is to be erased, in as many places as Delta has."""
+
+    def __init__(self, project: Project, tables: tuple[str, ...]) -> None:
+        self.project = project
+        self.tables = tables
+        short = [f"{project.schema}.{name}" for name in (*tables, "requests")]
+        self.vars = {"dbt_delta_short_retention": short, "dbt_delta_undo_days": 0}
+        self.sql("create schema if not exists {schema}")
+        self.sql("create table {schema}.requests (customer_id bigint, email string) using delta")
+
+    def sql(self, text: str) -> list[Any]:
+        return self.project.sql(text)
+
+    def arrive(self) -> None:
+        self.sql(f"insert into {{schema}}.customers values ({ID}, '{KEY}', '{PHONE}'),"
+                 " (2, 'b', 'p2'), (3, 'c', 'p3')")  # fmt: skip
+        self.sql(f"insert into {{schema}}.sold values ({ORDERS[0]}, {ID}, 5),"
+                 f" ({ORDERS[1]}, {ID}, -5), (21, 2, 7), (22, 2, -7)")  # fmt: skip
+
+    def ask(self) -> None:
+        self.sql(f"insert into {{schema}}.requests values ({ID}, '{KEY}')")
+
+    def call(self, name: str, check: bool = True, **arguments: Any) -> Invocation:
+        return operations(self.project, (name, arguments), vars=self.vars, check=check)
+
+    def erase(self, check: bool = True, name: str = "erase", **arguments: Any) -> Invocation:
+        given = {"kind": "person", "requests": f"{self.project.schema}.requests", **arguments}
+        return self.call(name, check, **given)
+
+    def certificate(self) -> dict[str, Any]:
+        paths = (self.project.path / "erasure").glob("*.json")
+        return dict(json.loads(max(paths, key=lambda path: path.stat().st_mtime).read_text()))
+
+    def planted(self) -> Counter[tuple[str, str]]:
+        """Files by table and kind that hold a canary as text, by an own reader."""
+        found: Counter[tuple[str, str]] = Counter()
+        whole = " or ".join(f"contains(row, '{text}')" for text in CANARIES)
+        for name in (*self.tables, "requests"):
+            folder = self.project.warehouse / name
+            data = [p for p in folder.rglob("*.parquet") if "_delta_log" not in p.parts]
+            for path in data:
+                rows = session().read.parquet(str(path)).selectExpr("to_json(struct(*)) as row")
+                kind = "change" if "_change_data" in path.parts else "data"
+                found[name, kind] += not rows.where(whole).isEmpty()
+            for path in (folder / "_delta_log").iterdir():
+                if path.suffix == ".parquet":
+                    read = session().read.parquet(str(path))
+                    text = "".join(
+                        row[0] for row in read.selectExpr("to_json(struct(*))").collect()
+                    )
+                elif path.suffix in (".json", ".crc") and not path.name.startswith("."):
+                    text = path.read_text()
+                else:
+                    continue
+                found[name, "log"] += any(canary in text for canary in CANARIES)
+        return +found
+
+    def others(self) -> dict[str, list[Any]]:
+        """The rows that are not of the subject."""
+        return {
+            name: [row for row in self.project.rows(name) if not _is_of_subject(row)]
+            for name in self.tables
+        }
+
+    def subject_rows(self) -> int:
+        rows = (row for name in self.tables for row in self.project.rows(name))
+        return sum(map(_is_of_subject, rows))
+
+    def versions(self) -> dict[str, int]:
+        return {name: self.project.version(name) for name in self.tables}
+
+    def age(self) -> None:
+        """The log files become old, and a checkpoint lets Delta remove them."""
+        old = time.time() - 40 * 86400
+        for name in (*self.tables, "requests"):
+            folder = self.project.warehouse / name / "_delta_log"
+            for number, path in enumerate(sorted(folder.glob("*.*"))):
+                os.utime(path, (old + number, old + number))
+            for path in folder.glob(".*.crc"):
+                path.unlink()
+            self.sql(f"alter table {{schema}}.{name} set tblproperties"
+                     " ('delta.checkpointInterval' = '1')")  # fmt: skip
+
+
+def _is_of_subject(row: dict[str, Any]) -> bool:
+    return any(str(value) in (str(ID), KEY, PHONE, *map(str, ORDERS)) for value in row.values())
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBT_ENV_SECRET_ERASURE_KEY", "a secret of a test, long enough")
+
+
+@pytest.fixture(scope="module")
+def shop(new_shared_project: Callable[[str], Project]) -> Shop:
+    made = Shop(new_shared_project("erasure"), NAMES)
+    made.project.write(BIG)
+    made.sql("create table {schema}.customers (customer_id bigint, email string, phone string)"
+             " using delta tblproperties ('delta.enableDeletionVectors' = 'false')")  # fmt: skip
+    made.sql("create table {schema}.sold (order_id bigint, customer_id bigint, amount int)"
+             " using delta")  # fmt: skip
+    made.arrive()
+    made.project.dbt("build", vars=made.vars)
+    # A predicate in the log, and new versions of the subject's rows.
+    made.sql(f"update {{schema}}.customers set phone = concat(phone, '!') where customer_id = {ID}")
+    made.sql(f"update {{schema}}.sold set amount = 6 where order_id = {ORDERS[0]}")
+    made.project.dbt("build", vars=made.vars)
+    return made
+
+
+@pytest.fixture
+def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Before which statement that writes dbt fails, as if it were killed."""
+    from dbt.adapters.spark.connections import SparkConnectionManager
+    from dbt_common.exceptions import DbtDatabaseError
+
+    state = {"step": 0, "writes": 0}
+    stock = SparkConnectionManager.execute
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if WRITE.match(sql):
+            state["writes"] += 1
+            if state["writes"] == state["step"]:
+                raise DbtDatabaseError("injected")
+        return stock(self, sql, *arguments, **named)
+
+    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
+    return state
+
+
+def check_erasure(shop: Shop, broken_at: dict[str, int], writes: int, count: int) -> None:
+    """What was planted is found; an erasure that is broken off is finished by the next one."""
+    shop.ask()
+    others, planted = shop.others(), shop.planted()
+    assert sum(planted.values()) >= count, planted
+    lines = json.loads(shop.erase(name="erase_plan", output="json").printed)
+    for line in lines:
+        name = line["table"].partition(".")[2]
+        assert line["data files"] == planted[name, "data"], (line, planted)
+        assert line["change files"] == planted[name, "change"], (line, planted)
+        assert line["log files"] >= planted[name, "log"], (line, planted)
+    steps = random.Random(SEED).sample(range(1, writes), examples(1, writes - 1))
+    for number, step in enumerate(steps):
+        if number:
+            shop.arrive()
+            shop.ask()
+        print(f"write {step} fails, by seed {SEED}", flush=True)
+        broken_at.update(step=step, writes=0)
+        shop.erase(check=False, retention_hours=0)
+        broken_at["step"] = 0
+        shop.erase(retention_hours=0)
+        assert {kind for _, kind in shop.planted()} == {"log"}
+        assert not shop.subject_rows()
+        assert not shop.sql("select * from {schema}.requests")
+    if len(steps) == 1:
+        assert shop.others() == others
+        for name in shop.tables:
+            merges = [c for c in shop.project.history(name) if c["operation"] == "MERGE"]
+            assert sum("dbt_erased" in (c["userMetadata"] or "") for c in merges) == 1
+    before = f"is from before erasure {shop.certificate()['request']}"
+    restored = f"{shop.project.schema}.{shop.tables[0]}"
+    assert before in shop.call("restore", model=restored, to=1, check=False).output
+    if shop.tables == NAMES:
+        assert before in shop.call("undo_run", run="last", check=False).output
+    check_certificate(shop)
+
+
+def check_certificate(shop: Shop) -> None:
+    """It is open until the log files are gone, and names nobody."""
+    found = shop.certificate()
+    assert found["state"] == "open"
+    page = shop.project.path / "erasure" / f"{found['request']}.md"
+    text = page.read_text() + json.dumps(found)
+    assert not any(canary in text for canary in CANARIES)
+    shop.age()
+    (shop.project.path / "named.txt").write_text(f"{PHONE}\n")
+    run = shop.call("erase_verify", request=found["request"], values_file="named.txt")
+    assert f"Erasure {found['request']} is closed" in run.output
+    assert not shop.planted()
+
+
+@pytest.mark.long
+def test_all_that_was_planted_in_a_project_is_found_and_removed(
+    shop: Shop, broken_at: dict[str, int]
+) -> None:
+    # 7 MERGE, 3 REORG, 8 VACUUM with 2 ALTER each.
+    check_erasure(shop, broken_at, 30, 30)
+
+
+@pytest.mark.long
+def test_nobody_comes_back(shop: Shop) -> None:
+    shop.project.dbt("build", vars=shop.vars)
+    shop.project.dbt("build", "--full-refresh", vars=shop.vars)
+    assert not shop.subject_rows()
+    shop.ask()
+    before = shop.versions()
+    shop.erase(retention_hours=0)
+    assert shop.versions() == before
+    assert not shop.sql("select * from {schema}.requests")
+
+
+SMALL = {
+    "models/schema.yml": f"""
+        sources:
+          - name: raw
+            schema: "{{{{ target.schema }}}}"
+            tables:
+              - name: people
+                columns:
+                  - {BY_ID}
+                  - {{name: email, config: {{meta: {{pii: true}}}}}}
+                  - {{name: phone, config: {{meta: {{pii: true}}}}}}
+              - name: letters
+                columns:
+                  - name: letter_no
+                    config: {{meta: {{subject: {{person: {{through: people}}}}}}}}
+        """,
+}
+
+
+class People(Shop):
+    """Two tables, without a model; `letters` belong to who has their number."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project, ("people", "letters"))
+        project.write(SMALL)
+        self.sql("create table {schema}.people (customer_id bigint, email string, phone string,"
+                 " bought int, letter_no bigint) using delta"
+                 f" tblproperties {FEED_SQL}")  # fmt: skip
+        self.sql("create table {schema}.letters (letter_no bigint, body string) using delta"
+                 " tblproperties ('delta.columnMapping.mode' = 'name')")  # fmt: skip
+        self.arrive()
+
+    def arrive(self) -> None:
+        self.sql(f"insert into {{schema}}.people values ({ID}, '{KEY}', '{PHONE}', 1, 77),"
+                 " (2, 'b', 'p2', 2, 78)")  # fmt: skip
+        self.sql(f"insert into {{schema}}.letters values (77, '{PHONE}'), (78, 'p2')")
+
+
+@pytest.fixture
+def people(project: Project) -> People:
+    return People(project)
+
+
+def test_all_that_was_planted_is_found_and_removed(
+    people: People, broken_at: dict[str, int]
+) -> None:
+    people.sql(f"update {{schema}}.people set bought = 3 where customer_id = {ID}")
+    # 3 MERGE, 1 REORG or more, 3 VACUUM with 2 ALTER each.
+    check_erasure(people, broken_at, 13, 12)
+
+
+def test_what_is_wrong_is_refused_before_the_first_write(people: People) -> None:
+    table = f"{people.project.schema}.people"
+    assert "no rows" in people.erase(check=False).output
+    people.ask()
+    before = people.versions()
+    assert "no column is declared for the kind 'firm'" in people.erase(False, kind="firm").output
+    people.sql("create view {schema}.old as select * from {schema}.people version as of 1")
+    run = people.erase(False, retention_hours=0)
+    assert f"{table}: view {people.project.schema}.old reads version 1" in run.output
+    assert people.versions() == before
+    people.sql("alter table {schema}.people set tblproperties ('delta.appendOnly' = 'true')")
+    declared = SMALL["models/schema.yml"]
+    for column in ("mobile", "bought"):
+        entry = f"          - {{name: {column}, config: {BY_EMAIL}}}\n        "
+        declared = declared.replace("      - name: letters", f"{entry}      - name: letters")
+    people.project.write({"models/schema.yml": declared})
+    run = people.erase(False)
+    assert f"{table} is append-only" in run.output
+    assert f"{table} has no column mobile" in run.output
+    assert f"{table}.bought is int, and {people.project.schema}.requests.email is st" in run.output
+
+
+def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: People) -> None:
+    people.ask()
+    people.sql("create view {schema}.old as select * from {schema}.people version as of 1")
+    run = people.erase(action="redact")
+    rows = people.project.rows("people")
+    assert [tuple(row.values()) for row in rows] == [
+        (None, None, None, 1, 77),
+        (2, "b", "p2", 2, 78),
+    ]
+    assert "data file: customer_id" in run.output
+    assert people.planted()["people", "data"] == 1
+    assert len(people.sql("select * from {schema}.requests")) == 1
+    refused = people.call("restore", model=f"{people.project.schema}.people", to=1, check=False)
+    assert f"before erasure {people.certificate()['request']}" in refused.output
+    people.sql("drop view {schema}.old")
+    people.erase(action="redact", retention_hours=0)
+    assert people.planted()["people", "data"] == 0
+    assert not people.sql("select * from {schema}.requests")

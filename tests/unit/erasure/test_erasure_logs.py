@@ -1,0 +1,124 @@
+"""What logs hold of subjects is found by hashes; file versions are those of the log."""
+
+import hashlib
+import hmac
+import json
+
+import pytest
+
+from dbt_delta.erasure import certificate
+from dbt_delta.erasure.certificate import Certificates
+from dbt_delta.erasure.keyed import SECRET, Hasher
+from dbt_delta.erasure.logs import Column, Search, Seen, actions
+
+HASHER = Hasher(b"a secret of a test")
+LONG = "mara.canary@a-rather-long-domain.example"
+COLUMNS = [Column("customer_id", "col-1", "customer_id"), Column("email", "email", "email")]
+GROUPS = {"customer_id": HASHER.group([42]), "email": HASHER.group([LONG])}
+SEARCH = Search(HASHER, COLUMNS, GROUPS, ["Mära"])
+
+
+def found(entry: object, *clean: str) -> list[str]:
+    return sorted(SEARCH.entries([entry], set(clean)))
+
+
+def added(**values: object) -> dict[str, object]:
+    stats = json.dumps({"minValues": values, "maxValues": {}})
+    return {"add": {"path": "day=1/a%20b.parquet", "stats": stats}}
+
+
+def test_statistics_hold_a_key_under_its_physical_name() -> None:
+    assert found(added(**{"col-1": 42})) == ["statistics of customer_id"]
+    assert found(added(customer_id=42)) == []
+    assert found(added(**{"col-1": 43})) == []
+    parsed = {"add": {"path": "x", "stats_parsed": {"maxValues": {"col-1": 42}}}}
+    assert found(parsed) == ["statistics of customer_id"]
+    assert found({"allFiles": [added(**{"col-1": 42})["add"]]}) == ["statistics of customer_id"]
+
+
+def test_the_start_of_a_long_key_counts_unless_its_file_is_clean() -> None:
+    assert found(added(email=LONG[:32])) == ["statistics of email"]
+    assert found(added(email=LONG[:32] + "\x7f")) == ["statistics of email"]
+    assert found(added(email=LONG[:32]), "a b.parquet") == []
+    assert found(added(email=LONG), "a b.parquet") == ["statistics of email"]
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    ['["(customer_id#12L = 42)"]', "customer_id IN (7, 42)", "`customer_id`='42'"],
+)
+def test_a_predicate_holds_a_key(predicate: str) -> None:
+    about = {"commitInfo": {"operationParameters": {"predicate": predicate}}}
+    assert found(about) == ["predicate on customer_id"]
+    other = predicate.replace("42", "142")
+    assert found({"commitInfo": {"operationParameters": {"predicate": other}}}) == []
+    elsewhere = predicate.replace("customer_id", "amount")
+    assert found({"commitInfo": {"operationParameters": {"predicate": elsewhere}}}) == []
+
+
+def test_named_values_are_found_as_text_and_as_json() -> None:
+    assert list(SEARCH.named("x Mära y")) == ["named value 1"]
+    assert list(SEARCH.named(json.dumps("Mära"))) == ["named value 1"]
+    assert list(SEARCH.named("Mara")) == []
+
+
+def test_files_have_the_versions_of_the_log() -> None:
+    seen = Seen()
+    seen.take(1, actions('{"add": {"path": "a%20b"}}\n\n{"add": {"path": "c"}}'))
+    # A deletion vector: the same path leaves and comes.
+    seen.take(2, [{"add": {"path": "c"}}, {"remove": {"path": "c", "deletionTimestamp": 5}}])
+    seen.take(3, [{"remove": {"path": "a%20b", "deletionTimestamp": 7}}])
+    gone, there = seen.files["a b"], seen.files["c"]
+    assert (gone.versions, gone.left, gone.is_live) == ("1 to 2", 7, False)
+    assert (there.versions, there.is_live) == ("since 1", True)
+
+
+def test_the_hash_is_an_hmac_and_needs_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = hmac.new(HASHER.key, b"42", hashlib.sha256).hexdigest()
+    assert HASHER.group([42, "42"]) == {"keys": [wanted], "starts": []}
+    monkeypatch.setenv(SECRET, "short")
+    with pytest.raises(ValueError, match="at least 16"):
+        Hasher.from_environment()
+
+
+ABOUT = {"kind": "person", "action": "delete", "requests": "s.requests"}
+
+
+def test_a_second_call_keeps_the_hashes_of_the_first(tmp_path) -> None:
+    made = Certificates(tmp_path / "erasure")
+    first = made.begin(HASHER, ABOUT, ["customer_id"], {**GROUPS, "o.id": HASHER.group([7])})
+    made.write({**first, "tables": {"s.t": TABLE}})
+    assert made.unfinished(ABOUT)["request"] == first["request"]
+    assert made.unfinished({**ABOUT, "kind": "firm"}) is None
+    # Orders are gone, and nothing leads to their payments any more.
+    again = made.begin(HASHER, ABOUT, ["customer_id"], {**GROUPS, "o.id": HASHER.group([])})
+    assert again["subjects"] == first["subjects"]
+    assert again["tables"] == {"s.t": TABLE}
+    other = made.begin(HASHER, ABOUT, ["customer_id"], {"customer_id": HASHER.group([43])})
+    assert other["request"] != first["request"]
+    with pytest.raises(ValueError, match=f"it has {first['request']}"):
+        made.read("nonsense")
+
+
+TABLE = {"columns": [{"name": "id"}], "before": 3, "rows": 2, "held": 4}
+FINDING = {"place": "log", "file": "3.json", "what": ["predicate on id"], "is_live": False}
+
+
+def test_a_certificate_is_open_until_the_last_file_can_go(tmp_path) -> None:
+    made = Certificates(tmp_path)
+    record = {**made.begin(HASHER, ABOUT, [], GROUPS), "tables": {"s.t": TABLE}}
+    scan = {"findings": [{**FINDING, "until": 0}], "counts": {"log": 2}, "unread": []}
+    record = certificate.checked(record, {"s.t": scan}, [])
+    made.write(record)
+    page = (tmp_path / f"{record['request']}.md").read_text()
+    assert "open until 1970-01-01T00:00:00Z" in page
+    assert "s.t: log: predicate on id; can go from 1970" in page
+    assert LONG not in page
+    digest = made.read(record["request"])["digest"]
+    record = certificate.checked(record, {"s.t": {**scan, "unread": ["x"]}}, ["s.u"])
+    assert certificate.open_lines(record)[1:] == ["s.t: file: not decoded", "s.u: table: not there"]
+    assert "State: **open**" in certificate.readable({**record, "digest": ""})
+    record = certificate.checked(record, {"s.t": {**scan, "findings": []}}, [])
+    made.write(record)
+    assert made.unfinished(ABOUT) is None
+    assert made.read(record["request"])["digest"] != digest
