@@ -290,7 +290,9 @@ class DeltaAdapter(StockAdapter):
         sql = f"show user functions in {quoted_name(schema)} like '{name}'"
         try:
             return len(self.execute(sql, fetch=True)[1].rows) > 0
-        except DbtRuntimeError:
+        except DbtRuntimeError as error:
+            if "SCHEMA_NOT_FOUND" not in str(error):
+                raise
             return False
 
     @available
