@@ -38,7 +38,10 @@ INPUTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fed": (FED, HISTORY),
     "plain": ("", HISTORY),
     "replaced": (FED, REPLACED),
-    "restored": (FED, (*HISTORY[:2], "restore table {schema}.{name} to version as of 1", HISTORY[0])),
+    "restored": (
+        FED,
+        (*HISTORY[:2], "restore table {schema}.{name} to version as of 1", HISTORY[0]),
+    ),
     "switched": (
         FED,
         (
