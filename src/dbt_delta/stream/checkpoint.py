@@ -12,7 +12,8 @@ from dbt_delta.session import facts, folders
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The number of the last batch that was written to the table, in a file of ours.
+# A folder of ours with an empty file, whose name is the number of the last batch that was written to
+# the table. A kill can leave such a file half-made, but not with another number.
 _NOTE = "dbt_delta_written"
 
 
@@ -29,9 +30,10 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
         return "the checkpoint of its stream is gone"
     written = facts.transaction(spark, *name, application(json.loads(about)["id"]))
     last = -1 if written is None else written
-    if last > _planned(spark, checkpoint):
+    # Of each batch Spark notes what it reads before it is written.
+    if last > _newest(spark, f"{checkpoint}/offsets"):
         return "the checkpoint of its stream is older than the last batch that it has"
-    if last < int(_text(spark, f"{checkpoint}/{_NOTE}") or -1):
+    if last < _newest(spark, f"{checkpoint}/{_NOTE}"):
         return "it lacks batches that its stream has written"
     return ""
 
@@ -43,14 +45,14 @@ def application(identity: str) -> str:
 
 def note(spark: "SparkSession", checkpoint: str, number: int) -> None:
     """Keeps the number of the last batch that the table has."""
-    system, path = folders.open_path(spark, f"{checkpoint}/{_NOTE}")
-    file = system.create(path, True)
-    file.writeBytes(str(number))
-    file.close()
+    folder = f"{checkpoint}/{_NOTE}"
+    system, path = folders.open_path(spark, f"{folder}/{number}")
+    system.create(path, True).close()
+    keep(spark, folder, str(number))
 
 
 def keep(spark: "SparkSession", folder: str, kept: str) -> None:
-    """Removes the checkpoints of earlier streams of a model."""
+    """Removes all but one of what is in a folder: checkpoints of earlier streams, earlier notes."""
     system, path = folders.open_path(spark, folder)
     if not system.exists(path):
         return
@@ -59,9 +61,9 @@ def keep(spark: "SparkSession", folder: str, kept: str) -> None:
             system.delete(status.getPath(), True)
 
 
-def _planned(spark: "SparkSession", checkpoint: str) -> int:
-    """The number of the last batch of which Spark has noted what it reads; -1 if of none."""
-    system, path = folders.open_path(spark, f"{checkpoint}/offsets")
+def _newest(spark: "SparkSession", folder: str) -> int:
+    """The largest number that is the name of a file in a folder; -1 if there is none."""
+    system, path = folders.open_path(spark, folder)
     if not system.exists(path):
         return -1
     names: list[str] = [status.getPath().getName() for status in system.listStatus(path)]

@@ -12,17 +12,17 @@ METADATA = '{"id": "ab-1"}'
 @pytest.mark.parametrize(
     ("metadata", "written", "planned", "noted", "problem"),
     [
-        (METADATA, 3, 3, "3", ""),
+        (METADATA, 3, 3, 3, ""),
         # Batches without rows make no commit.
-        (METADATA, 3, 7, "3", ""),
+        (METADATA, 3, 7, 3, ""),
         # Killed before the note.
-        (METADATA, 3, 3, "2", ""),
-        (METADATA, None, 0, None, ""),
-        (METADATA, None, -1, None, ""),
-        (None, 3, -1, None, "is gone"),
-        (METADATA, 3, 2, "2", "is older than the last batch"),
-        (METADATA, 2, 3, "3", "lacks batches"),
-        (METADATA, None, 0, "0", "lacks batches"),
+        (METADATA, 3, 3, 2, ""),
+        (METADATA, None, 0, -1, ""),
+        (METADATA, None, -1, -1, ""),
+        (None, 3, -1, -1, "is gone"),
+        (METADATA, 3, 2, 2, "is older than the last batch"),
+        (METADATA, 2, 3, 3, "lacks batches"),
+        (METADATA, None, 0, 0, "lacks batches"),
     ],
 )
 def test_problem(
@@ -30,18 +30,18 @@ def test_problem(
     metadata: str | None,
     written: int | None,
     planned: int,
-    noted: str | None,
+    noted: int,
     problem: str,
 ) -> None:
-    texts = {"c/metadata": metadata, "c/dbt_delta_written": noted}
+    numbers = {"c/offsets": planned, "c/dbt_delta_written": noted}
     asked: list[Any] = []
 
     def transaction(*about: Any) -> int | None:
         asked.append(about[1:])
         return written
 
-    monkeypatch.setattr(checkpoint, "_text", lambda spark, path: texts[path])
-    monkeypatch.setattr(checkpoint, "_planned", lambda spark, path: planned)
+    monkeypatch.setattr(checkpoint, "_text", lambda spark, path: metadata)
+    monkeypatch.setattr(checkpoint, "_newest", lambda spark, path: numbers[path])
     monkeypatch.setattr(checkpoint.facts, "transaction", transaction)
     found = checkpoint.problem(None, "c", ("shop", "t"))
     assert problem in found
