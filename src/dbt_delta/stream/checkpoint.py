@@ -12,8 +12,8 @@ from dbt_delta.session import facts, folders
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A folder of ours with an empty file, whose name is the number of the last batch that was written to
-# the table. A kill can leave such a file half-made, but not with another number.
+# A folder of ours with an empty file, whose name is the number of the last batch that the table has.
+# A kill cannot leave it with another number.
 _NOTE = "dbt_delta_written"
 
 
