@@ -12,7 +12,7 @@ from dbt_delta.session import facts, folders
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A folder of ours with an empty file, whose name is the number of the last batch that the table has.
+# A folder of ours. The name of its empty file is the number of the last batch that the table has.
 # A kill cannot leave it with another number.
 _NOTE = "dbt_delta_written"
 
