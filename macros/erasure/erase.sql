@@ -17,17 +17,14 @@
     {%- set erasure, scope, folder = adapter.dbt_delta_erasure(), plan.scope, dbt_delta._erasure_folder() -%}
     {%- set record = dict(plan.record, tables=dbt_delta._erasure_record(plan)) -%}
     {%- do erasure.write(folder, record) -%}
-    {%- for table in scope.tables if not table.is_requests -%}
-        {%- do dbt_delta._erase_rows(table, plan, record) -%}
-    {%- endfor -%}
-    {%- set others = [] -%}
-    {%- for table in scope.tables if not table.is_requests -%}{%- do others.append(table) -%}{%- endfor -%}
+    {%- set others, own = scope.tables[:-1], scope.tables[-1] -%}
+    {%- for table in others -%}{%- do dbt_delta._erase_rows(table, plan, record) -%}{%- endfor -%}
     {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
     {%- set left = erasure.scan(dbt_delta._scanned(others), record.subjects) -%}
     {%- if not dbt_delta._holding(left) -%}
         {#- As long as files have the subjects, a later call needs the requests. -#}
-        {%- do dbt_delta._erase_rows(scope.tables[-1], plan, record) -%}
-        {%- do dbt_delta._clean_files([scope.tables[-1]], plan.record, retention_hours) -%}
+        {%- do dbt_delta._erase_rows(own, plan, record) -%}
+        {%- do dbt_delta._clean_files([own], plan.record, retention_hours) -%}
     {%- endif -%}
     {%- do dbt_delta._certify(record, none) -%}
 {%- endmacro %}

@@ -5,6 +5,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dbt_common.behavior_flags import BehaviorFlagRendered
@@ -145,3 +146,29 @@ def new_project(
 def project(new_project: Callable[..., harness.Project]) -> harness.Project:
     """A fresh dbt project with its own schema."""
     return new_project()
+
+
+@pytest.fixture
+def break_before(monkeypatch: pytest.MonkeyPatch) -> harness.Breaking:
+    """Lets dbt fail before the `step`th statement that a test counts, as if it were killed there.
+
+    Given which statements count, it returns {step, writes}; `writes` is how many there were.
+    """
+    from dbt.adapters.spark.connections import SparkConnectionManager
+    from dbt_common.exceptions import DbtDatabaseError
+
+    def counting(counts: Callable[[str], bool]) -> dict[str, int]:
+        state = {"step": 0, "writes": 0}
+        stock = SparkConnectionManager.execute
+
+        def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+            if counts(sql):
+                state["writes"] += 1
+                if state["writes"] == state["step"]:
+                    raise DbtDatabaseError("injected")
+            return stock(self, sql, *arguments, **named)
+
+        monkeypatch.setattr(SparkConnectionManager, "execute", execute)
+        return state
+
+    return counting

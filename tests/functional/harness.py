@@ -33,7 +33,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -71,6 +71,8 @@ QUICK = {
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
+# See the fixture break_before.
+Breaking = Callable[[Callable[[str], bool]], dict[str, int]]
 _serial = itertools.count(1)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_delta.erasure.logs import Search, Seen, actions, base
 from dbt_delta.session import folders
+from dbt_delta.session.facts import quoted_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,7 +114,7 @@ def _log_entries(spark: "SparkSession", file: File) -> tuple[list[dict[str, Any]
         rows = spark.read.parquet(file.path)
         lines = [row[0] for row in rows.select(F.to_json(F.struct("*"))).collect()]
         return [json.loads(line) for line in lines], "\n".join(lines)
-    text = _read(spark, file.path).decode(errors="replace")
+    text = folders.read(spark._jvm, *folders.open_path(spark, file.path)).decode(errors="replace")
     if base(file.name).startswith("_last_checkpoint") or file.name.endswith(".crc"):
         return [json.loads(text)], text
     return actions(text), text
@@ -147,7 +148,7 @@ def _hits(
     tests = {}
     for column in search.columns:
         if column.physical in rows.columns:
-            hashed = search.hasher.column(F.col(_quoted(column.physical)))
+            hashed = search.hasher.column(F.col(quoted_name(column.physical)))
             keys = sorted(search.keys.get(column.group, ()))
             test = hashed.isin(keys) if keys else F.lit(False)
             tests[column.name] = tests[column.name] | test if column.name in tests else test
@@ -174,10 +175,6 @@ def _hits(
     ]
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _listed(spark: "SparkSession", location: str) -> Iterator[File]:
     system, place = folders.open_path(spark, location)
     if not system.exists(place):
@@ -188,12 +185,3 @@ def _listed(spark: "SparkSession", location: str) -> Iterator[File]:
         status = found.next()
         path = status.getPath().toString()
         yield File(path, path.removeprefix(root), status.getModificationTime())
-
-
-def _read(spark: "SparkSession", path: str) -> bytes:
-    system, place = folders.open_path(spark, path)
-    stream = system.open(place)
-    try:
-        return bytes(spark._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
-    finally:
-        stream.close()

@@ -51,3 +51,12 @@ def open_path(spark: "SparkSession", path: str) -> tuple[Any, Any]:
     """The file system of a path, and the path, as Hadoop's objects."""
     place = spark._jvm.org.apache.hadoop.fs.Path(path)
     return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
+
+
+def read(jvm: Any, system: Any, path: Any) -> bytes:
+    """The content of a small file, by its file system and path as of ``open_path``."""
+    stream = system.open(path)
+    try:
+        return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+    finally:
+        stream.close()

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
+from dbt_delta.session import folders
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -59,9 +61,7 @@ class HadoopLog:
 
     def __init__(self, spark: "SparkSession", table: str) -> None:
         self._jvm = spark._jvm
-        self._folder = self._jvm.org.apache.hadoop.fs.Path(f"{table}/_delta_log")
-        settings = spark._jsparkSession.sessionState().newHadoopConf()
-        self._system = self._folder.getFileSystem(settings)
+        self._system, self._folder = folders.open_path(spark, f"{table}/_delta_log")
 
     def names(self, folder: str = "") -> list[str]:
         place = self._folder
@@ -73,11 +73,7 @@ class HadoopLog:
 
     def read(self, name: str) -> bytes:
         path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
-        stream = self._system.open(path)
-        try:
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
-        finally:
-            stream.close()
+        return folders.read(self._jvm, self._system, path)
 
     def written(self, name: str) -> int:
         path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)

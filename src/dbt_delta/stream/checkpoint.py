@@ -5,7 +5,7 @@ from a copy, older than the other: then rows would be left out silently.
 """
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dbt_delta.session import facts, folders
 
@@ -75,8 +75,4 @@ def _text(spark: "SparkSession", path: str) -> str | None:
     system, place = folders.open_path(spark, path)
     if not system.exists(place):
         return None
-    file: Any = system.open(place)
-    try:
-        return str(spark._jvm.org.apache.commons.io.IOUtils.toString(file, "UTF-8"))
-    finally:
-        file.close()
+    return folders.read(spark._jvm, system, place).decode()

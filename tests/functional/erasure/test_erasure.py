@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.functional.drawing import SEED, examples
-from tests.functional.harness import Invocation, Project, session
+from tests.functional.harness import Breaking, Invocation, Project, session
 from tests.functional.operations import operations
 
 pytestmark = pytest.mark.session
@@ -197,23 +197,9 @@ def shop(new_shared_project: Callable[[str], Project]) -> Shop:
 
 
 @pytest.fixture
-def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def broken_at(break_before: Breaking) -> dict[str, int]:
     """Before which statement that writes dbt fails, as if it were killed."""
-    from dbt.adapters.spark.connections import SparkConnectionManager
-    from dbt_common.exceptions import DbtDatabaseError
-
-    state = {"step": 0, "writes": 0}
-    stock = SparkConnectionManager.execute
-
-    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
-        if WRITE.match(sql):
-            state["writes"] += 1
-            if state["writes"] == state["step"]:
-                raise DbtDatabaseError("injected")
-        return stock(self, sql, *arguments, **named)
-
-    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
-    return state
+    return break_before(lambda sql: WRITE.match(sql) is not None)
 
 
 def check_erasure(shop: Shop, broken_at: dict[str, int], writes: int, count: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.functional.drawing import IS_LONG, SEED, examples
-from tests.functional.harness import Invocation, Project, session
+from tests.functional.harness import Breaking, Invocation, Project, session
 from tests.functional.operations import operations
 
 # `gone` becomes `come` in a step; step 7 is one that a test refuses.
@@ -131,23 +131,9 @@ def published(new_shared_project: Callable[[str], Project]) -> Iterator[Publishe
 
 
 @pytest.fixture
-def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+def broken_at(break_before: Breaking) -> dict[str, int]:
     """Before which statement that changes the schema of readers dbt fails, as if it were killed."""
-    from dbt.adapters.spark.connections import SparkConnectionManager
-    from dbt_common.exceptions import DbtDatabaseError
-
-    state = {"step": 0, "writes": 0}
-    stock = SparkConnectionManager.execute
-
-    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
-        if WRITE.match(sql) and "_read`" in sql:
-            state["writes"] += 1
-            if state["writes"] == state["step"]:
-                raise DbtDatabaseError("injected")
-        return stock(self, sql, *arguments, **named)
-
-    monkeypatch.setattr(SparkConnectionManager, "execute", execute)
-    return state
+    return break_before(lambda sql: WRITE.match(sql) is not None and "_read`" in sql)
 
 
 def every(step: int, *names: str) -> dict[str, list[Any]]:
