@@ -75,4 +75,4 @@ def _text(spark: "SparkSession", path: str) -> str | None:
     system, place = folders.open_path(spark, path)
     if not system.exists(place):
         return None
-    return folders.read(spark._jvm, system, place).decode()
+    return folders.read(spark._jvm, system, place).decode(errors="replace")
