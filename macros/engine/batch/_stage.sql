@@ -47,12 +47,11 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{#
-    Parquet, as the rows are read a few times and dropped: of a Delta table each reader would first compute the state.
-    The option keeps names and types from Hive, which does not take all of them.
-#}
+{#- With column mapping, names of columns may contain blanks and other such characters. No step looks at statistics. -#}
 {% macro get_create_staging_sql(name, sql) -%}
-create table {{ name }} using parquet options ('skipHiveMetadata' = 'true')
+create or replace table {{ name }}
+using delta
+tblproperties ('delta.columnMapping.mode' = 'name', 'delta.dataSkippingNumIndexedCols' = '0')
 as
 {{ sql }}
 {%- endmacro %}
