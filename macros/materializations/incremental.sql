@@ -129,13 +129,9 @@
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
-        {%- call dbt_delta._tagging(dict(dbt_delta._expectations_tag(judged), **settings.tag)) -%}
-            {%- call statement('main') -%}
-                {{ dbt_delta.get_write_sql(table, batch, settings) }}
-            {%- endcall -%}
-        {%- endcall -%}
-        {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
+        {%- do dbt_delta._write_batch(
+            table, batch, settings, layout, dict(dbt_delta._expectations_tag(judged), **settings.tag)
+        ) -%}
     {%- endif -%}
     {%- do dbt_delta._keep_watermark(settings) -%}
     {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
@@ -146,6 +142,19 @@
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
     {%- do dbt_delta._finish_judged(judged) -%}
+{%- endmacro %}
+
+{# The one statement that writes. #}
+{% macro _write_batch(table, batch, settings, layout, tag) -%}
+    {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
+    {%- call dbt_delta._tagging(tag) -%}
+        {%- call dbt_delta._rewriting(table, layout, dbt_delta._replaces_all_matches(settings)) -%}
+            {%- call statement('main') -%}
+                {{ dbt_delta.get_write_sql(table, batch, settings) }}
+            {%- endcall -%}
+        {%- endcall -%}
+    {%- endcall -%}
+    {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}
 {%- endmacro %}
 
 {# --empty on an existing table: the table gets the model's new columns, and keeps its rows. #}

@@ -28,7 +28,7 @@
         {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_batch(batch)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
         {%- do dbt_delta._quarantine(judged, batch.columns, dbt_delta._snapshot_scope(batch)) -%}
-        {%- do dbt_delta._merge_snapshot(table, batch, settings, tag) -%}
+        {%- do dbt_delta._merge_snapshot(table, batch, settings, layout, tag) -%}
     {%- endif -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._finish_judged(judged) -%}
@@ -37,7 +37,7 @@
 {%- endmacro %}
 
 {# The one statement that writes, if there is anything to write. #}
-{% macro _merge_snapshot(table, batch, settings, tag) -%}
+{% macro _merge_snapshot(table, batch, settings, layout, tag) -%}
     {%- if batch.rows == 0 -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
         {{- return(none) -}}
@@ -60,8 +60,10 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- call dbt_delta._tagging(tag) -%}
-            {%- call statement('main') -%}
-                {{ sql }}
+            {%- call dbt_delta._rewriting(table, layout) -%}
+                {%- call statement('main') -%}
+                    {{ sql }}
+                {%- endcall -%}
             {%- endcall -%}
         {%- endcall -%}
     {%- endif -%}

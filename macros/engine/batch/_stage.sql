@@ -47,11 +47,12 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{#- With column mapping, names of columns may contain blanks and other such characters. No step looks at statistics. -#}
+{#
+    Parquet, as the rows are read a few times and dropped: of a Delta table each reader would first compute the state.
+    The option keeps names and types from Hive, which does not take all of them.
+#}
 {% macro get_create_staging_sql(name, sql) -%}
-create or replace table {{ name }}
-using delta
-tblproperties ('delta.columnMapping.mode' = 'name', 'delta.dataSkippingNumIndexedCols' = '0')
+create table {{ name }} using parquet options ('skipHiveMetadata' = 'true')
 as
 {{ sql }}
 {%- endmacro %}

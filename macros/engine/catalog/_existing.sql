@@ -2,8 +2,9 @@
     What the catalog holds under a relation's name, or none: {type: table or view, provider, columns: [{name, type,
     comment}, and in a session nullable, default and generation (SQL or none) and is_generated], partitions,
     clustering, comment, location, owner, properties (a dictionary; a value is none if Spark does not show it), text
-    (of a view)}. The catalog is asked if dbt's listing does not have the relation, because the listing may have
-    failed or be old, and if hooks have run since. dbt's cache is updated.
+    (of a view), and of a Delta table bytes (of its files; none if unknown)}. The catalog is asked if dbt's listing
+    does not have the relation, because the listing may have failed or be old, and if hooks have run since. dbt's
+    cache is updated.
 #}
 {% macro _existing(relation) -%}
     {%- set cached = adapter.get_relation(none, relation.schema, relation.identifier) -%}

@@ -10,6 +10,7 @@
     {%- if found.provider == 'delta' -%}
         {%- set detail = run_query('describe detail ' ~ name).rows[0] -%}
         {%- do found.update({
+            'bytes': detail['sizeInBytes'] | int,
             'clustering': [],
             'properties': dbt_delta._printed_properties(detail['properties'], name),
         }) -%}

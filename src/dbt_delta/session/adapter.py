@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +231,17 @@ class DeltaAdapter(StockAdapter):
     def dbt_delta_once(self, key: str, question: Callable[..., Any], *arguments: Any) -> Any:
         """See ``once.Once``; dbt makes an adapter for each run."""
         return self._once.ask(key, question, *arguments)
+
+    @available
+    def dbt_delta_with(self, settings: dict[str, str], work: Callable[[], str]) -> str:
+        """Runs a macro with settings of Spark, which this connection has only meanwhile.
+
+        dbt-spark's own connections do not know that: there the macro runs without them.
+        """
+        handle = self.connections.get_thread_connection().handle
+        configured = getattr(handle, "configured", None)
+        with configured(settings) if configured else nullcontext():
+            return work()
 
     @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:

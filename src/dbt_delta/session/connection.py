@@ -7,7 +7,7 @@ import re
 import threading
 import traceback
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +155,23 @@ class SessionConnection(SparkConnectionWrapper):
 
         with self.running():
             return plan.reads(self.session, as_sent(sql, None))
+
+    @contextmanager
+    def configured(self, settings: dict[str, str]) -> Generator[None, None, None]:
+        """With settings of Spark that are as before afterwards, also after an error."""
+        with self.running():
+            before = {key: self.session.conf.get(key, None) for key in settings}
+            for key, value in settings.items():
+                self.session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            with suppress(Exception):  # the JVM may be what failed
+                for key, value in before.items():
+                    if value is None:
+                        self.session.conf.unset(key)
+                    else:
+                        self.session.conf.set(key, value)
 
     def fetchall(self) -> "list[Row]":
         return self._fetch(None)

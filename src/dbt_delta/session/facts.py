@@ -190,8 +190,11 @@ def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
     features = {*protocol.get("readerFeatures", []), *protocol.get("writerFeatures", [])}
     clusters = jvm.org.apache.spark.sql.delta.skipping.clustering.ClusteringColumnInfo
     paths = _list(spark, clusters.extractLogicalNames(snapshot)) if "clustering" in features else []
+    checksum = _optional(snapshot.checksumOpt())
     return {
         **_of_catalog(spark, entry, "delta"),
+        # None if Delta did not write it beside the commit; to count takes a job.
+        "bytes": None if checksum is None else checksum.tableSizeBytes(),
         "columns": _columns(about["schemaString"]),
         "partitions": about["partitionColumns"],
         "clustering": [".".join(steps(path)) for path in paths],

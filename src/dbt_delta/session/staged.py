@@ -7,7 +7,7 @@ from dbt.adapters.events.logging import AdapterLogger
 
 logger = AdapterLogger("dbt_delta")
 _NAME = r"((?:`(?:[^`]|``)*`\.)?`(?:[^`]|``)*__dbt_tmp_[0-9a-f]{10}`)"
-_MADE = re.compile(rf"create or replace table {_NAME}")
+_MADE = re.compile(rf"create table {_NAME}")
 _DROPPED = re.compile(rf"drop table if exists {_NAME}")
 
 

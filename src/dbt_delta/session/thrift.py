@@ -71,6 +71,18 @@ class ServerConnection(SparkConnectionWrapper):
         labelled = f"/* {name} ({get_invocation_id()}) */ {sql}"
         retry.repeatedly(sql, lambda: self._send(labelled), name, self._cancelled.wait)
 
+    @contextmanager
+    def configured(self, settings: dict[str, str]) -> Generator[None, None, None]:
+        """With settings of Spark that nobody else sets; they are unset afterwards."""
+        for key, value in settings.items():
+            self.execute(f"set {key}={value}")
+        try:
+            yield
+        finally:
+            with suppress(Exception):  # the server may be what failed
+                for key in settings:
+                    self.execute(f"reset {key}")
+
     def fetchall(self) -> list[tuple[Any, ...]]:
         with self._talking():
             return list(self._cursor.fetchall())

@@ -15,6 +15,7 @@ from tests.functional.incremental.models import (
     Built,
     build_twice,
     messages,
+    metrics,
     model,
     nothing,
     relations,
@@ -50,6 +51,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Built:
             **REPLACE_WHERE,
             **OUTSIDE,
             **DELETE_INSERT,
+            **SIZES,
             **UNCHANGED,
             **CHANGED,
             **{name: _merge() for name in MISTYPED},
@@ -551,6 +553,27 @@ def test_delete_insert_replaces_all_rows_of_a_key(built: Built) -> None:
     }
     _by_one_commit(built, expected, "delete_empty")
     assert versions(built.project, ["delete_empty"]) == {"delete_empty": 0}
+
+
+# Digests do not compress: each row takes 64 bytes.
+LARGE = "select id, sha2(string(id), 256) as v from range({})"
+SIZES = {
+    "small_merged": model(LARGE.format(30), LARGE.format(3), unique_key="id"),
+    "small_deleted": model(OLD, NEW, **DELETE),
+    "small_vectors": model(
+        LARGE.format(30),
+        LARGE.format(3),
+        unique_key="id",
+        tblproperties={"delta.enableDeletionVectors": "true"},
+    ),
+    "large": model(LARGE.format(300_000), LARGE.format(3), unique_key="id"),
+}
+
+
+def test_a_small_table_gets_new_files_and_a_large_one_deletion_vectors(built: Built) -> None:
+    """As the commits say; a property of the model decides for itself."""
+    added = {name: metrics(built.project, name)["numTargetDeletionVectorsAdded"] for name in SIZES}
+    assert [name for name, count in added.items() if count] == ["small_vectors", "large"]
 
 
 SAME = {"merge_skip_unchanged": True}

@@ -1,5 +1,7 @@
 """Four threads, one name for everything: settings, temp views and current schemas never mix."""
 
+import pytest
+
 from tests.functional import drawing, harness
 
 MODELS, RUNS = (50, 4) if drawing.IS_LONG else (20, 2)
@@ -90,6 +92,30 @@ def test_profile_settings_hold_in_every_connection(project):
     project.write({"profiles.yml": profile.replace(on, "")})
     strict = project.dbt("run", "-s", "strict", check=False)
     assert "[CAST_INVALID_INPUT]" in strict.output
+
+
+def test_settings_for_a_block_are_as_before_after_it():
+    """Also after an error: one that the profile sets, and one that nobody set."""
+    from dbt.adapters.contracts.connection import Connection
+
+    from dbt_delta.session.connection import SessionConnection
+
+    named, unset = "spark.sql.shuffle.partitions", "spark.databricks.delta.merge.some"
+    record = Connection(type="spark", name="settings", credentials=None)
+    own = SessionConnection({**harness.settings(), named: "3"}, record)
+    other = SessionConnection(harness.settings(), record)
+
+    def seen(connection):
+        return [connection.session.conf.get(key, None) for key in (named, unset)]
+
+    before = seen(other)
+    with own.configured({named: "7", unset: "x"}):
+        assert seen(own) == ["7", "x"]
+        assert seen(other) == before
+    assert seen(own) == ["3", None]
+    with pytest.raises(ZeroDivisionError), own.configured({named: "7", unset: "x"}):
+        raise ZeroDivisionError
+    assert seen(own) == ["3", None]
 
 
 def test_settings_that_a_later_profile_does_not_name_are_sparks_defaults():

@@ -11,7 +11,7 @@ from tests.unit.macros.rendering import CompilationError, through
 MAPPED = {"delta.columnMapping.mode": "name"}
 TABLE: dict[str, Any] = {
     "type": "table", "provider": "delta", "partitions": [], "clustering": [], "comment": "",
-    "location": "file:/t", "owner": "", "text": "", "properties": MAPPED,
+    "location": "file:/t", "owner": "", "text": "", "bytes": None, "properties": MAPPED,
     "columns": [
         {"name": "id", "type": "int", "comment": "", "nullable": True},
         {"name": "v", "type": "string", "comment": "", "nullable": True},
@@ -56,6 +56,12 @@ class Session:
         self.sent.append("look at the table")
         return dict(self.table)
 
+    def configured(self, settings: dict[str, str], work: Any) -> str:
+        self.sent.extend(f"set {key}={value}" for key, value in settings.items())
+        work()
+        self.sent.append("reset")
+        return ""
+
     def statement(self, name: str = "", caller: Any = None) -> str:
         self.ask(caller())
         return ""
@@ -85,6 +91,7 @@ def build(
         dbt_delta_relation=session.look,
         get_columns_in_relation=lambda relation: [],
         dbt_delta_attempt=lambda sql: ("", []),
+        dbt_delta_with=session.configured,
         dbt_delta_columns=lambda sql: [
             {"name": name, "type": type} for name, type in session.columns.items()
         ],
@@ -125,12 +132,42 @@ def test_a_run_without_changes_writes_once(macros) -> None:
     assert write.startswith("merge into `s`.`t` as DBT_INTERNAL_DEST using `t__dbt_tmp_")
 
 
+@pytest.mark.parametrize(
+    ("size", "config", "is_rewritten"),
+    [
+        (0, {}, True),
+        (16 << 20, {}, True),
+        ((16 << 20) + 1, {}, False),
+        (None, {}, False),
+        (1, {"incremental_strategy": "delete+insert"}, True),
+        (1, {"incremental_strategy": "append"}, False),
+        (1, {"merge_skip_unchanged": True}, False),
+        (1, {"merge_with_schema_evolution": True, "matched_condition": "true"}, False),
+        (1, {"skip_matched_step": True}, False),
+        (1, {"not_matched_by_source_action": "delete"}, False),
+        (1, {"matched_delete_condition": "v = 'd'"}, False),
+        (1, {"tblproperties": {"delta.enableDeletionVectors": "true"}}, False),
+        (1, {"tblproperties": {"delta.enableDeletionVectors": False}}, False),
+    ],
+)
+def test_a_small_table_gets_new_files_if_each_match_is_written(
+    macros, size: int | None, config: dict[str, Any], is_rewritten: bool
+) -> None:
+    session = Session({**TABLE, "bytes": size}, {"id": "int", "v": "string"})
+    build(macros, session, **{"unique_key": "id", "stage": "table", **config})
+    write = session.sent.index(session.written()[-2])
+    around = session.sent[write - 1], session.sent[write + 1]
+    setting = "set spark.databricks.delta.merge.deletionVectors.persistent=false"
+    assert (around == (setting, "reset")) is is_rewritten
+    assert session.sent.count(setting) == int(is_rewritten)
+
+
 def test_what_can_fail_comes_first_and_what_destroys_comes_last(macros) -> None:
     session = Session(TABLE, {"id": "int", "n": "int"})
     checks = {"delta.constraints.low": "id < 10", **MAPPED}
     build(macros, session, tblproperties=checks, **SYNCED, stage="view")
     staged, added, checked, write, dropped, left = session.written()
-    assert staged.startswith(f"create or replace table {STAGING} using delta ")
+    assert staged.startswith(f"create table {STAGING} using parquet ")
     assert added == "alter table `s`.`t` add columns (`n` int)"
     assert checked == "alter table `s`.`t` add constraint `low` check (id < 10)"
     assert write.startswith(f"merge into `s`.`t` as DBT_INTERNAL_DEST using {STAGING} as ")
@@ -216,7 +253,7 @@ def test_the_select_is_evaluated_before_the_table_is_altered(
     columns = {"id": "int", "v": "string", **({} if "tblproperties" in config else {"n": "int"})}
     session = build(macros, Session(TABLE, columns), incremental_strategy="append", **config)
     staged, altered, write, left = session.written()
-    assert staged.startswith(f"create or replace table {STAGING} using delta ")
+    assert staged.startswith(f"create table {STAGING} using parquet ")
     assert altered.startswith("alter table `s`.`t` ")
     assert write.endswith(f" from {STAGING}")
     assert left == f"drop table if exists {STAGING}"

@@ -7,7 +7,7 @@ from dbt_delta.session.staged import Staged
 
 ONE = "`s`.`t__dbt_tmp_0123456789`"
 ODD = "`a.b``c`.`it's ``t``__dbt_tmp_abcdef0123`"
-MADE = "create or replace table {}\nusing delta\nas\nselect 1"
+MADE = "create table {} using parquet\nas\nselect 1"
 DROPPED = "drop table if exists {}"
 
 
@@ -47,7 +47,7 @@ def test_each_is_known_by_its_whole_name() -> None:
         MADE.format("`s`.`t__dbt_new_0123456789`"),
         MADE.format("`s`.`t__dbt_tmp_012345678`"),
         MADE.format("`s`.`t__dbt_tmp_0123456789_more`"),
-        f"create table {ONE} using delta as select 1",
+        f"create or replace table {ONE} using delta as select 1",
         f"create or replace temporary view {ONE} as select 1",
         f"select * from {ONE}",
     ],
