@@ -5,10 +5,10 @@
 {% macro create_ci_schemas(production) -%}
     {%- set schemas = dbt_delta._ci_schemas(production, 'create_ci_schemas') -%}
     {%- for schema in dbt_delta._existing_ci_schemas(schemas, 'create_ci_schemas') -%}
-        {%- do run_query(dbt_delta.get_drop_ci_schema_sql(schema)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_drop_ci_schema_sql(schema)) -%}
     {%- endfor -%}
     {%- for schema in schemas -%}
-        {%- do run_query(dbt_delta.get_create_ci_schema_sql(schema)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_create_ci_schema_sql(schema)) -%}
         {%- do log('create_ci_schemas: created ' ~ schema, info=true) -%}
     {%- endfor -%}
 {%- endmacro %}

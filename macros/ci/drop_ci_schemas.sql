@@ -2,7 +2,7 @@
 {% macro drop_ci_schemas(production) -%}
     {%- set schemas = dbt_delta._ci_schemas(production, 'drop_ci_schemas') -%}
     {%- for schema in dbt_delta._existing_ci_schemas(schemas, 'drop_ci_schemas') -%}
-        {%- do run_query(dbt_delta.get_drop_ci_schema_sql(schema)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_drop_ci_schema_sql(schema)) -%}
         {%- do log('drop_ci_schemas: dropped ' ~ schema, info=true) -%}
     {%- endfor -%}
 {%- endmacro %}

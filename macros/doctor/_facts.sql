@@ -4,13 +4,13 @@
 #}
 {% macro _session_facts() -%}
     {%- set spark = {} -%}
-    {%- for row in run_query('set').rows -%}
+    {%- for row in dbt_delta._ask('set').rows -%}
         {%- do spark.update({row['key']: row['value'] | string}) -%}
     {%- endfor -%}
-    {%- set ansi = run_query('set spark.sql.ansi.enabled').rows[0]['value'] | string | lower -%}
+    {%- set ansi = dbt_delta._ask('set spark.sql.ansi.enabled').rows[0]['value'] | string | lower -%}
     {#- EXPLAIN returns an error as text: if Delta's classes fit, it is about the missing path. -#}
-    {%- set plan = run_query('explain select * from delta.`file:/dbt_delta_doctor`') -%}
-    {%- set jvm = run_query(
+    {%- set plan = dbt_delta._ask('explain select * from delta.`file:/dbt_delta_doctor`') -%}
+    {%- set jvm = dbt_delta._ask(
         "select version() as spark, java_method('java.lang.System', 'getProperty', 'java.version') as java, "
         ~ "java_method('java.lang.System', 'getProperty', 'java.class.path') as class_path, "
         ~ "java_method('java.lang.System', 'getProperty', 'sun.java.command') as command, "
@@ -24,7 +24,7 @@
     ) | unique | list -%}
     {%- set version = none -%}
     {%- if jars or jvm['delta_class'] is not none -%}
-        {%- set version = run_query(
+        {%- set version = dbt_delta._ask(
             "select java_method('io.delta.package', 'VERSION') as version"
         ).rows[0]['version'] | string -%}
     {%- endif -%}

@@ -7,7 +7,7 @@
     {%- set scans = erasure.scan(dbt_delta._scanned(tables), record.subjects) -%}
     {%- for table in tables -%}
         {%- set name = dbt_delta._bare(table.relation) -%}
-        {%- do run_query(dbt_delta._purge_sql(table.relation)) if name in erasure.live(scans) -%}
+        {%- do dbt_delta._execute(dbt_delta._purge_sql(table.relation)) if name in erasure.live(scans) -%}
         {%- do holding.append(table)
             if dbt_delta._holding({name: scans[name]}) or table.state.configuration.get('dbt_delta.retention') -%}
     {%- endfor -%}

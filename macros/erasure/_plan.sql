@@ -10,7 +10,7 @@
     {%- for column in own.columns -%}
         {%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}
     {%- endfor -%}
-    {%- set found = run_query(
+    {%- set found = dbt_delta._ask(
         'select count(*) as row_count, count_if(' ~ nothing | join(' and ') ~ ') as empty from '
         ~ dbt_delta._named(scope.requests)
     ).rows[0] -%}
@@ -39,7 +39,7 @@
     ) -%}
     {%- set rows = {} -%}
     {%- for table in scope.tables -%}
-        {%- do rows.update({dbt_delta._bare(table.relation): run_query(
+        {%- do rows.update({dbt_delta._bare(table.relation): dbt_delta._ask(
             'select count(*) as row_count from ' ~ dbt_delta._named(table.relation) ~ ' where '
             ~ dbt_delta._to_erase_sql(table, scope)
         ).rows[0]['row_count'] | int}) -%}

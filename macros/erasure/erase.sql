@@ -86,13 +86,13 @@
     {%- set name = dbt_delta._bare(table.relation) -%}
     {%- if plan.rows[name] -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
-            {%- do run_query(dbt_delta.get_erase_sql(table, plan.scope)) -%}
+            {%- do dbt_delta._execute(dbt_delta.get_erase_sql(table, plan.scope)) -%}
         {%- endcall -%}
         {%- do print('erase ' ~ name ~ ': ' ~ '{:,}'.format(plan.rows[name]) ~ ' rows') -%}
     {%- elif dbt_delta._holding({name: plan.scans[name]})
         and not dbt_delta._erased_since(dbt_delta._commits(table.relation), dbt_delta._last_held(plan.scans[name])) -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
-            {%- do run_query(
+            {%- do dbt_delta._execute(
                 dbt_delta.get_set_properties_sql(table.relation, {'dbt_delta.erased': record.request})
             ) -%}
         {%- endcall -%}

@@ -24,7 +24,7 @@
     {%- set passes = dbt_delta._passes(expectations, where, now, columns) -%}
     {#- DELETE refuses chance, after the rows have been written. -#}
     {%- do dbt_delta._check_expression(name, passes, passes, what ~ ' has the condition') -%}
-    {%- set found = run_query(
+    {%- set found = dbt_delta._ask(
         'select count(*) as row_count, count_if(' ~ passes ~ ') as passing from ' ~ name
     ).rows[0] -%}
     {%- set rows, stay = found['passing'] | int, found['row_count'] | int - found['passing'] | int -%}
@@ -44,7 +44,7 @@
     {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, written, what) -%}
     {%- set released = {'id': now.id, 'version': now.version, 'where': passes} -%}
     {%- call dbt_delta._tagging({'dbt_released': released}) -%}
-        {%- do run_query(dbt_delta.get_release_sql(relation, name, passes, written, keys)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_release_sql(relation, name, passes, written, keys)) -%}
     {%- endcall -%}
     {%- do dbt_delta._delete_released(name, released) -%}
     {%- do print(what ~ ': ' ~ rows ~ ' rows were written, ' ~ stay ~ ' stay.') -%}
@@ -83,11 +83,11 @@
 
 {# The table's id and version, the time of its newest row (rows that come meanwhile are not released), and the time. #}
 {% macro _release_state(relation, name) -%}
-    {%- set times = run_query(
+    {%- set times = dbt_delta._ask(
         'select unix_micros(max(_quarantined_at)) as newest, unix_micros(current_timestamp()) as time from ' ~ name
     ).rows[0] -%}
     {{- return({
-        'id': run_query('describe detail ' ~ name).rows[0]['id'],
+        'id': dbt_delta._ask('describe detail ' ~ name).rows[0]['id'],
         'version': dbt_delta._commits(relation, 1)[0].version,
         'newest': times['newest'], 'time': times['time'],
     }) -}}
@@ -153,7 +153,7 @@
 
 {% macro _delete_released(name, released) -%}
     {%- call dbt_delta._tagging({'dbt_released': released}) -%}
-        {%- do run_query('delete from ' ~ name ~ ' where ' ~ released.where) -%}
+        {%- do dbt_delta._execute('delete from ' ~ name ~ ' where ' ~ released.where) -%}
     {%- endcall -%}
 {%- endmacro %}
 
@@ -169,7 +169,7 @@
             {%- do runs.append(dbt_delta._literal(later.run)) -%}
         {%- endfor -%}
         {%- set runs = runs | unique | join(', ') -%}
-        {%- set count = run_query(
+        {%- set count = dbt_delta._ask(
             'select count(*) from ' ~ dbt_delta._named(quarantine) ~ ' where ' ~ passes
             ~ ' and _invocation_id not in (' ~ runs ~ ')'
         ).rows[0][0] | int -%}
@@ -202,15 +202,15 @@
         {%- do is_null.append(dbt_delta._quoted(key) ~ ' is null') -%}
         {%- do same.append('old.' ~ dbt_delta._quoted(key) ~ ' = new.' ~ dbt_delta._quoted(key)) -%}
     {%- endfor -%}
-    {%- set found = run_query(
+    {%- set found = dbt_delta._ask(
         'select coalesce(sum(if(' ~ is_null | join(' or ') ~ ', row_count, 0)), 0) as without, count_if(row_count > 1) as twice '
         ~ 'from (select ' ~ list ~ ', count(*) as row_count from ' ~ name ~ ' where ' ~ passes ~ ' group by ' ~ list ~ ')'
     ).rows[0] -%}
-    {%- set there = node.config.get('incremental_strategy') == 'delete+insert' and run_query(
+    {%- set there = node.config.get('incremental_strategy') == 'delete+insert' and dbt_delta._ask(
         'select 1 from ' ~ dbt_delta._named(relation) ~ ' as old left semi join (select * from ' ~ name ~ ' where ' ~ passes
         ~ ') as new on ' ~ same | join(' and ') ~ ' limit 1'
     ).rows | length > 0 -%}
-    {%- set older = node.config.get('duplicate_keys') == 'latest' and run_query(
+    {%- set older = node.config.get('duplicate_keys') == 'latest' and dbt_delta._ask(
         dbt_delta._older_sql(name, passes, relation, keys, columns, node.config.duplicate_keys_order_by)
     ).rows | length > 0 -%}
     {%- if found['without'] | int or found['twice'] | int or there or older -%}

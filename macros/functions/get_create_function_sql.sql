@@ -73,9 +73,7 @@ RETURN
 
 {# Comments are part of the statement above. #}
 {% macro spark__function_execute_build_sql(build_sql, existing_relation, target_relation) -%}
-    {%- call statement('main') -%}
-        {{ build_sql }}
-    {%- endcall -%}
+    {%- do dbt_delta._main(build_sql) -%}
 {%- endmacro %}
 
 {% macro spark__scalar_function_python(target_relation) -%}

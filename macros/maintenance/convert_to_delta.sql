@@ -28,7 +28,7 @@
         {%- endif -%}
     {%- endif -%}
     {%- set sql = dbt_delta.get_convert_to_delta_sql(name, partition_by) -%}
-    {%- if not dry_run -%}{%- do run_query(sql) -%}{%- endif -%}
+    {%- if not dry_run -%}{%- do dbt_delta._execute(sql) -%}{%- endif -%}
     {%- do log((sql | replace('\n', ' ')) ~ (' (dry run)' if dry_run else ''), info=true) -%}
     {{- return('') -}}
 {%- endmacro %}

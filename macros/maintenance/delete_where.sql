@@ -10,7 +10,7 @@
     {%- set predicate = dbt_delta._predicate(predicate, what) -%}
     {%- set existing = dbt_delta._changeable_table(relation, 'delete_where') -%}
     {%- do dbt_delta._check_expression(name, predicate, predicate, what ~ ' has predicate') -%}
-    {%- set found = run_query(
+    {%- set found = dbt_delta._ask(
         'select count(*) as row_count, count(distinct _metadata.file_path) as files from ' ~ name ~ '\nwhere ' ~ predicate
     ).rows[0] -%}
     {%- set rows = found['row_count'] | int -%}
@@ -29,7 +29,7 @@
     {%- elif dry_run -%}
         {%- do log(line ~ ', ' ~ kind ~ ' (dry run)', info=true) -%}
     {%- else -%}
-        {%- do run_query(dbt_delta.get_delete_where_sql(relation, predicate)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_delete_where_sql(relation, predicate)) -%}
         {%- do log(line ~ ', ' ~ kind, info=true) -%}
     {%- endif -%}
     {{- return('') -}}

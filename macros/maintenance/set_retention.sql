@@ -31,7 +31,7 @@
     {%- for key, value in wanted.items() if not dbt_delta._has_property(existing.properties, key, value) -%}
         {%- do lacking.append(key) -%}
     {%- endfor -%}
-    {%- if lacking -%}{%- do run_query(sql) -%}{%- endif -%}
+    {%- if lacking -%}{%- do dbt_delta._execute(sql) -%}{%- endif -%}
     {%- do log(sql ~ ('' if lacking else ': already so'), info=true) -%}
     {{- return('') -}}
 {%- endmacro %}

@@ -12,7 +12,7 @@
     {%- do dbt_delta._hide_values(masked) -%}
     {%- do dbt_delta._check_expression(dbt_delta._named(relation), predicate, predicate, what ~ ' has predicate') -%}
     {%- set values = dbt_delta._new_values(existing, set, what) -%}
-    {%- set found = run_query(dbt_delta.get_update_count_sql(existing, values, predicate)).rows[0] -%}
+    {%- set found = dbt_delta._ask(dbt_delta.get_update_count_sql(existing, values, predicate)).rows[0] -%}
     {%- for value in values if value.misfit -%}
         {%- set misfits = found['misfits_' ~ values.index(value)] | int -%}
         {%- if misfits -%}
@@ -33,7 +33,7 @@
         ) -%}
     {%- endif -%}
     {%- if changed and not dry_run -%}
-        {%- do run_query(dbt_delta.get_update_where_sql(relation, values, predicate)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_update_where_sql(relation, values, predicate)) -%}
     {%- endif -%}
     {%- do log(
         'update_where ' ~ dbt_delta._named(relation) ~ ' set ' ~ values | map(attribute='name') | join(', ') ~ ' where '

@@ -34,16 +34,14 @@
     {%- if existing is not none -%}{%- do dbt_delta._check_readers(this) -%}{%- endif -%}
     {%- set successor = this if existing is none else dbt_delta._beside(this, 'new') -%}
     {%- call dbt_delta._tagging(dbt_delta._replaced_tag(existing)) -%}
-        {%- call statement('main') -%}
-            {{ dbt_delta.get_create_clone_sql(successor, source) }}
-        {%- endcall -%}
+        {%- do dbt_delta._main(dbt_delta.get_create_clone_sql(successor, source)) -%}
     {%- endcall -%}
     {%- set docs = dbt_delta._docs() -%}
     {%- if docs.comment is not none or docs.column_comments -%}
         {%- set docs = dbt_delta._fit_comments(docs, source.columns | map(attribute='name') | list) -%}
         {#- A shallow clone has the comments of columns, but not that of the table. -#}
         {%- for statement in dbt_delta.get_comment_sql(dict(source, relation=successor, comment=''), docs) -%}
-            {%- do run_query(statement) -%}
+            {%- do dbt_delta._execute(statement) -%}
         {%- endfor -%}
     {%- endif -%}
     {%- if existing is not none -%}

@@ -51,9 +51,9 @@
         {%- if not dbt_delta._is_fixed_by(judged, settings) -%}
             {%- set staging = dbt_delta._beside(this, 'tmp') -%}
             {%- set name = dbt_delta._named(staging) -%}
-            {%- do run_query(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
+            {%- do dbt_delta._execute(dbt_delta.get_create_staging_sql(name, dbt_delta._typed(sql))) -%}
         {%- endif -%}
-        {%- set found = run_query(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
+        {%- set found = dbt_delta._ask(dbt_delta.get_batch_check_sql(name, settings, [])).rows[0] -%}
         {%- do dbt_delta._check_keys(
             {'name': dbt_delta._named(this)}, dbt_delta._batch(name, staging=staging), settings, found, is_build=true
         ) -%}
@@ -136,7 +136,7 @@
     {%- do dbt_delta._keep_watermark(settings) -%}
     {%- set dropped = batch.changes | selectattr('kind', 'in', last) | list -%}
     {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}
-        {%- do run_query(statement) -%}
+        {%- do dbt_delta._execute(statement) -%}
     {%- endfor -%}
     {%- if batch.staging is not none -%}
         {%- do dbt_delta._drop(batch.staging) -%}
@@ -149,9 +149,7 @@
     {%- set batch = dbt_delta._named_batch(table, batch, settings) -%}
     {%- call dbt_delta._tagging(tag) -%}
         {%- call dbt_delta._rewriting(table, layout, dbt_delta._replaces_all_matches(settings)) -%}
-            {%- call statement('main') -%}
-                {{ dbt_delta.get_write_sql(table, batch, settings) }}
-            {%- endcall -%}
+            {%- do dbt_delta._main(dbt_delta.get_write_sql(table, batch, settings)) -%}
         {%- endcall -%}
     {%- endcall -%}
     {%- if batch.staging is none -%}{%- do dbt_delta._drop_temporary_view(batch.from) -%}{%- endif -%}

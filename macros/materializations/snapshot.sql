@@ -48,22 +48,20 @@
         {%- set sql = dbt_delta.get_latest_state_merge_sql(table, batch, settings) -%}
     {%- else -%}
         {#- The source of a MERGE can read the target only through a view. -#}
-        {%- do run_query(
+        {%- do dbt_delta._execute(
             'create or replace temporary view ' ~ view ~ ' as\n'
             ~ dbt_delta.get_snapshot_operations_sql(table, batch, settings)
         ) -%}
         {%- set changes = 'select 1 from ' ~ view -%}
         {%- set sql = dbt_delta.get_snapshot_merge_sql(table, batch, settings, view) -%}
     {%- endif -%}
-    {%- if settings.strategy == 'cdc' and run_query(changes ~ '\nlimit 1').rows | length == 0 -%}
+    {%- if settings.strategy == 'cdc' and dbt_delta._ask(changes ~ '\nlimit 1').rows | length == 0 -%}
         {#- For a feed only this query knows whether the table has all of it. -#}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- call dbt_delta._tagging(tag) -%}
             {%- call dbt_delta._rewriting(table, layout) -%}
-                {%- call statement('main') -%}
-                    {{ sql }}
-                {%- endcall -%}
+                {%- do dbt_delta._main(sql) -%}
             {%- endcall -%}
         {%- endcall -%}
     {%- endif -%}

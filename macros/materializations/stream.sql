@@ -26,7 +26,7 @@
     {%- set batches = 0 -%}
     {%- if not flags.EMPTY -%}
         {%- if known is none and not is_rebuilt -%}
-            {%- do run_query(dbt_delta.get_set_properties_sql(existing.relation, promised)) -%}
+            {%- do dbt_delta._execute(dbt_delta.get_set_properties_sql(existing.relation, promised)) -%}
         {%- endif -%}
         {%- set batches = adapter.dbt_delta_stream(
             sql, settings.output_mode, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
@@ -165,7 +165,7 @@
 {# A model that was a stream writes rows that its stream does not know of: the stream must not go on later. #}
 {% macro _leave_stream(existing) -%}
     {%- if existing.properties.get('dbt_delta.stream') is not none and not flags.EMPTY -%}
-        {%- do run_query(
+        {%- do dbt_delta._execute(
             'alter table ' ~ dbt_delta._named(existing.relation) ~ " unset tblproperties if exists ('dbt_delta.stream')"
         ) -%}
     {%- endif -%}

@@ -38,7 +38,7 @@
     {%- if existing is not none and judged.staging is none and dbt_delta._is_expensive(sql, model.depends_on.nodes) -%}
         {%- set staging = dbt_delta._beside(relation, 'tmp') -%}
         {%- do dbt_delta._drop_leftovers(relation) -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(
+        {%- do dbt_delta._execute(dbt_delta.get_create_staging_sql(
             dbt_delta._named(staging), dbt_delta.get_guarded_sql(sql, dbt_delta._columns_of(sql, stored=true))
         )) -%}
         {%- set sql = 'select * from ' ~ dbt_delta._named(staging) ~ '\n' -%}
@@ -66,7 +66,7 @@
         {%- do written.append(dict(column, source=column.name, source_type=column.type)) -%}
     {%- endfor -%}
     {%- set batch = dbt_delta._batch('(\n' ~ sql ~ ')', columns, written, columns) -%}
-    {{- return(run_query(
+    {{- return(dbt_delta._ask(
         dbt_delta.get_first_difference_sql(dbt_delta._table(existing), batch)
     ).rows | length == 0) -}}
 {%- endmacro %}

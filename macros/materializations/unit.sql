@@ -25,7 +25,7 @@
         {%- if model.resource_type == 'snapshot' -%}
             {%- set meta = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
         {%- endif -%}
-        {%- do run_query(dbt_delta._given_rows_sql(this, rows, dbt_delta._existing(this).columns, meta)) -%}
+        {%- do dbt_delta._execute(dbt_delta._given_rows_sql(this, rows, dbt_delta._existing(this).columns, meta)) -%}
     {%- endif -%}
 {%- endmacro %}
 
@@ -38,11 +38,11 @@
     {%- for old in graph.get('dbt_delta_leftovers', {}).get(relation.schema | lower, []) -%}
         {%- do left.append(old.identifier | lower) -%}
     {%- endfor -%}
-    {%- for row in run_query(
+    {%- for row in dbt_delta._ask(
         'show tables in ' ~ dbt_delta._quoted(relation.schema) ~ ' like ' ~ dbt_delta._literal(prefix ~ '*')
     ).rows if row['tableName'].startswith(relation.identifier) or row['tableName'] in left -%}
         {%- if row['isTemporary'] -%}
-            {%- do run_query('drop view if exists ' ~ dbt_delta._quoted(row['tableName'])) -%}
+            {%- do dbt_delta._execute('drop view if exists ' ~ dbt_delta._quoted(row['tableName'])) -%}
         {%- else -%}
             {%- do dbt_delta._drop(api.Relation.create(schema=relation.schema, identifier=row['tableName'])) -%}
         {%- endif -%}

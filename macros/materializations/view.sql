@@ -29,14 +29,10 @@
     {%- if is_described and columns and dbt_delta._is_this_view(existing, sql, columns, promises) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- call statement('main') -%}
-            {%- if is_described and not columns -%}
-                alter view {{ dbt_delta._named(view) }} as
-                {{ sql }}
-            {%- else -%}
-                {{ dbt_delta.get_create_view_sql(dbt_delta._named(view), sql, columns, promises) }}
-            {%- endif -%}
-        {%- endcall -%}
+        {%- do dbt_delta._main(
+            'alter view ' ~ dbt_delta._named(view) ~ ' as\n' ~ sql if is_described and not columns
+            else dbt_delta.get_create_view_sql(dbt_delta._named(view), sql, columns, promises)
+        ) -%}
     {%- endif -%}
     {%- if beside -%}
         {%- do dbt_delta._swap(existing, view) -%}

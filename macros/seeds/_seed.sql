@@ -71,24 +71,24 @@
     {%- set is_hidden = dbt_delta._masked_here() | length > 0 -%}
     {%- set variable = dbt_delta._quoted(dbt_delta._beside(this, 'rows').identifier) -%}
     {%- if chunks | length == 1 -%}
-        {%- do adapter.add_query(
-            dbt_delta.get_declare_rows_sql(variable, chunks[0], is_hidden), abridge_sql_log=true
-        ) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_declare_rows_sql(variable, chunks[0], is_hidden), has_data=true) -%}
         {{- return(variable) -}}
     {%- endif -%}
     {%- set parts = [] -%}
     {%- for chunk in chunks -%}
         {%- set part = variable[:-1] ~ '_' ~ loop.index ~ '`' -%}
-        {%- do adapter.add_query(dbt_delta.get_declare_rows_sql(part, chunk, is_hidden), abridge_sql_log=true) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_declare_rows_sql(part, chunk, is_hidden), has_data=true) -%}
         {%- do parts.append(part) -%}
     {%- endfor -%}
-    {%- do run_query('declare or replace variable ' ~ variable ~ ' default concat(' ~ parts | join(', ') ~ ')') -%}
+    {%- do dbt_delta._execute(
+        'declare or replace variable ' ~ variable ~ ' default concat(' ~ parts | join(', ') ~ ')'
+    ) -%}
     {%- for part in parts -%}{%- do dbt_delta._drop_rows(part) -%}{%- endfor -%}
     {{- return(variable) -}}
 {%- endmacro %}
 
 {% macro _drop_rows(variable) -%}
-    {%- do run_query('drop temporary variable if exists ' ~ variable) -%}
+    {%- do dbt_delta._execute('drop temporary variable if exists ' ~ variable) -%}
 {%- endmacro %}
 
 {#- The log shows the first 512 characters: they are blanks if the rows must not be shown. -#}
@@ -118,7 +118,7 @@ from (select explode({{ variable }}) as cells)
         ) -%}
     {%- endfor -%}
     {%- set sql = dbt_delta.get_wrong_cell_sql(seed.columns, variable) -%}
-    {%- set found = run_query(sql).rows if sql else [] -%}
+    {%- set found = dbt_delta._ask(sql).rows if sql else [] -%}
     {%- if found -%}
         {%- do dbt_delta._drop_rows(variable) -%}
         {%- set number = found[0]['number'] | int -%}

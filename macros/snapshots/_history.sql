@@ -230,7 +230,7 @@ case
 {# Whether a key without an open row has ended rows: its last row says when it ended. #}
 {% macro _find_ended_keys(table, batch, settings, new_keys) -%}
     {%- if not new_keys or table is none or settings.strategy == 'cdc' -%}{{- return(false) -}}{%- endif -%}
-    {{- return(run_query(
+    {{- return(dbt_delta._ask(
         'select 1 from ' ~ dbt_delta._ended_rows(table, batch, settings) ~ ' as ended limit 1'
     ).rows | length > 0) -}}
 {%- endmacro %}

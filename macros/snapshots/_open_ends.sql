@@ -33,7 +33,7 @@
 
 {# Refuses the run if no row follows such a row. #}
 {% macro _check_open_ends(table, batch, settings) -%}
-    {%- set rows = run_query(dbt_delta.get_open_ends_sql(table, batch, settings)).rows -%}
+    {%- set rows = dbt_delta._ask(dbt_delta.get_open_ends_sql(table, batch, settings)).rows -%}
     {%- if rows | length == 0 -%}{{- return(none) -}}{%- endif -%}
     {%- set end = rows[0]['ends_at'] ~ (' UTC' if batch.time == 'timestamp' else '') -%}
     {%- set to = dbt_delta._quoted(settings.to) -%}

@@ -7,7 +7,7 @@
     {%- do dbt_delta._drop_leftovers(this) -%}
     {%- set select = dbt_delta.get_feed_stage_sql(batch, settings) if settings.strategy == 'cdc'
         else dbt_delta.get_history_stage_sql(table, batch, settings) -%}
-    {%- do run_query(dbt_delta.get_create_staging_sql(batch.from, select)) -%}
+    {%- do dbt_delta._execute(dbt_delta.get_create_staging_sql(batch.from, select)) -%}
     {%- set bounded, types = [], [] -%}
     {%- for key in batch['keys'] -%}
         {%- set column = dbt_delta._column(table.columns, key.name) if table and key.name else none -%}
@@ -20,7 +20,7 @@
             }) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- set found = run_query(dbt_delta.get_snapshot_check_sql(table, batch, settings, bounded)).rows[0] -%}
+    {%- set found = dbt_delta._ask(dbt_delta.get_snapshot_check_sql(table, batch, settings, bounded)).rows[0] -%}
     {%- set batch = dict(
         batch, rows=found['row_count'] | int, bounds=dbt_delta._found_bounds(bounded, found, types)
     ) -%}
@@ -180,7 +180,7 @@ from (
         {%- set duplicates = dbt_delta.get_duplicate_keys_sql(batch) -%}
         {%- if found['duplicate_keys'] | int > 0 or (
             batch.rows > 0 and table is not none and not batch.is_counted
-            and run_query(duplicates ~ '\nlimit 1').rows | length > 0
+            and dbt_delta._ask(duplicates ~ '\nlimit 1').rows | length > 0
         ) -%}
             {%- do dbt_delta._refuse_snapshot(
                 batch, source ~ 'duplicate keys', duplicates, 'Make it give one row per key.'
@@ -216,7 +216,7 @@ from (
 {# Stops the snapshot with the number of keys and the first five, and drops what was staged. #}
 {% macro _refuse_snapshot(batch, problem, keys_sql, way_out) -%}
     {%- set names = dbt_delta._key_names(batch['keys']) | join(', ') -%}
-    {%- set rows = run_query(
+    {%- set rows = dbt_delta._ask(
         'select ' ~ dbt_delta._shown_keys(batch) ~ ' as key, '
         ~ 'count(*) over () as total from (select distinct ' ~ names ~ ' from (\n' ~ keys_sql
         ~ '\n)) order by ' ~ names ~ ' limit 5'

@@ -52,12 +52,12 @@
     {%- set utc = dbt_delta._as_time('(' ~ settings.current ~ ')', 'timestamp_ntz', 'timestamp') -%}
     {%- set found = [] -%}
     {%- if table is not none -%}
-        {%- set values = run_query(
+        {%- set values = dbt_delta._ask(
             'select unix_micros(' ~ own ~ ') as own, unix_micros(' ~ utc ~ ') as utc'
         ).rows[0] -%}
         {%- if values['own'] == values['utc'] -%}{{- return(settings) -}}{%- endif -%}
         {%- set ends = dbt_delta._quoted(settings.to) -%}
-        {%- for name in ('own', 'utc') if run_query(
+        {%- for name in ('own', 'utc') if dbt_delta._ask(
             'select 1 from ' ~ table.name ~ ' where ' ~ ends ~ ' = timestamp_micros(' ~ values[name] ~ ') limit 1'
         ).rows | length > 0 -%}
             {%- do found.append(name) -%}

@@ -14,7 +14,7 @@
     {%- set name = dbt_delta._named(existing.relation) -%}
     {%- set lost = dbt_delta._lost_deletions(existing, node) -%}
     {%- set rows = 0 if lost.sql is none
-        else run_query('select count(*) as found from (' ~ lost.sql ~ ')').rows[0]['found'] | int -%}
+        else dbt_delta._ask('select count(*) as found from (' ~ lost.sql ~ ')').rows[0]['found'] | int -%}
     {%- if rows -%}
         {%- do print(
             rows ~ ' deletion rows of ' ~ name ~ ' get the key and the values of the row that they ended.'
@@ -32,7 +32,7 @@
     {%- endif -%}
     {%- for statement in statements -%}
         {%- if dry_run -%}{%- do print(statement ~ ';') -%}
-        {%- else -%}{%- do run_query(statement) -%}
+        {%- else -%}{%- do dbt_delta._execute(statement) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if statements and not dry_run -%}

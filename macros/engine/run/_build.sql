@@ -16,7 +16,7 @@
     {%- set sql = dbt_delta._prepare_source(sql, columns, layout) -%}
     {%- set create = dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) -%}
     {%- call dbt_delta._tagging(dict(dbt_delta._replaced_tag(existing) if beside else {}, **layout.tag)) -%}
-        {%- call statement('main') -%}{{ create }}{%- endcall -%}
+        {%- do dbt_delta._main(create) -%}
     {%- endcall -%}
     {%- if layout.column_comments -%}
         {%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}

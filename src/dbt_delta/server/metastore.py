@@ -307,7 +307,7 @@ def _models(jvm: Any) -> list[str]:
 
 @contextlib.contextmanager
 def _jvm(wanted: Mapping[str, str]) -> Generator[Any, None, None]:
-    """A JVM with Spark's and our JARs on its class path, for as long as it is needed."""
+    """A small JVM with Spark's and our JARs on its class path, for as long as it is needed."""
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
 
@@ -315,7 +315,9 @@ def _jvm(wanted: Mapping[str, str]) -> Generator[Any, None, None]:
     conf = SparkConf(loadDefaults=False)
     conf.set("spark.driver.memory", "512m")
     conf.set("spark.driver.extraClassPath", f"{sys.prefix}/jars/*")
-    conf.set("spark.driver.extraJavaOptions", wanted["spark.driver.extraJavaOptions"])
+    # A heap that starts larger than the maximum would not start.
+    options = re.sub(r"-(Xms|Xmn)\S*", "", wanted["spark.driver.extraJavaOptions"])
+    conf.set("spark.driver.extraJavaOptions", options)
     with spark.own_java():
         gateway = launch_gateway(conf)
     try:

@@ -370,7 +370,7 @@ def test_what_is_stored_first(built: tuple[Project, Any, Any]) -> None:
     `dated` looks at the clock, `by_chance` reads a view with rand(), `of_files` no Delta table.
     """
     _, first, _ = built
-    made = re.findall(r"create or replace table \S*`(\w+)__dbt_tmp", "\n".join(first.statements))
+    made = re.findall(r"create table \S*`(\w+)__dbt_tmp", "\n".join(first.statements))
     assert set(made) & set(MODELS) == {"dated", "by_chance", "of_files"}
 
 

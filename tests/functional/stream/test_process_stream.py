@@ -81,7 +81,7 @@ def test_whenever_it_is_killed_each_row_is_there_once(project: Project) -> None:
         process, before = start(project), commits(project)
         wanted, pause = before + chance.randint(0, 4), chance.random() * 1.5
         print(f"seed {SEED}: killed after commit {wanted} and {pause:.2f} s", flush=True)
-        wait_until(lambda wanted=wanted: commits(project) >= wanted, 120, "commits")
+        wait_until(lambda wanted=wanted: commits(project) >= wanted, 600, "commits")
         time.sleep(pause)
         process.kill()
     run(project, "run", "-s", "added", "merged", "--vars", "from: 0")

@@ -1,5 +1,6 @@
 """What brings a table to its configuration, and what leaves it as it is."""
 
+import hashlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,6 +34,23 @@ def layout(**entries: Any) -> dict[str, Any]:
         "follows_checks": False, "format": "delta", "buckets": {"columns": [], "count": None},
     }  # fmt: skip
     return {**nothing, **entries}
+
+
+def test_each_batch_has_a_staging_table_of_its_own(macros) -> None:
+    def staged(start: str | None) -> str:
+        package = macros(
+            api=SimpleNamespace(Relation=SimpleNamespace(create=lambda **of: of["identifier"])),
+            invocation_id="run",
+            local_md5=lambda text: hashlib.md5(text.encode()).hexdigest(),
+            model=SimpleNamespace(
+                config={"__dbt_internal_microbatch_event_time_start": start} if start else {}
+            ),
+        )
+        return package._beside(EXISTING["relation"], "tmp")
+
+    names = [staged(start) for start in (None, "2024-01-01", "2024-01-02")]
+    assert len(set(names)) == 3
+    assert names[1] == staged("2024-01-01")
 
 
 EXISTING = {

@@ -1,6 +1,7 @@
 """The rules of the macro tree: who calls whom, what asks Spark, and how long a macro is."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +35,7 @@ ASKING_TEXTS = {
 }
 RECORDS = r"\b(batch|existing|layout|plan|promised|promises|settings|table)\.update\("
 QUERY = re.compile(
-    r"run_query|call statement|\bstatement\(|add_query"
+    r"run_query|_ask\(|_execute\(|_main\(|\bstatement\(|add_query"
     r"|adapter\.(dbt_delta_(?!plugin|hide|select)|get_columns_in_relation|get_relation)"
 )
 LINES = 60
@@ -139,6 +140,33 @@ def test_what_decides_or_writes_sql_asks_nothing() -> None:
             f"{macro.folder}: {macro.name}"
             for macro in map(macros().get, _asking() - ASKING_TEXTS)
             if macro.folder in PURE or re.fullmatch(r"get_\w+_sql", macro.name)
+        ]
+    )
+
+
+def test_statements_are_sent_in_one_place_for_queries_and_one_for_writes() -> None:
+    """dbt takes the code of a Python model only from its materialization."""
+    sent = re.compile(r"run_query|add_query|statement\((?!'main', language='python')")
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} sends {found[0]}"
+            for macro in macros().values()
+            if macro.folder not in ("engine/catalog", "engine/run")
+            for found in sent.finditer(macro.text.replace("noop_statement(", ""))
+        ]
+    )
+
+
+def test_a_door_has_one_public_macro_and_the_texts_it_runs() -> None:
+    files = defaultdict(list)
+    for macro in macros().values():
+        if macro.is_public and not macro.folder.startswith("engine"):
+            files[macro.path].append(macro.name)
+    _wrong(
+        [
+            f"{path.relative_to(MACROS)}: {', '.join(names)}"
+            for path, names in files.items()
+            if len([name for name in names if not re.fullmatch(r"get_\w+_sql", name)]) > 1
         ]
     )
 
