@@ -143,8 +143,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
         wait = warm.seconds(settings)
         identity = warm.identity(settings, _read_at_start(settings)) if wait else ""
         place = lock.acquire(metastore, identity)
-    # pyspark prints each failed statement with its JVM trace as JSON; dbt reports the error.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    _quiet()
 
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -172,6 +171,18 @@ def _start(settings: dict[str, str]) -> "SparkSession":
             about = {"identity": identity, "wait": wait, "added": keeper.added(_context())}
             atexit.register(_leave, metastore, about)
     return root
+
+
+def _quiet() -> None:
+    """Leaves errors to dbt, which reports them: pyspark and py4j print them with their traces."""
+    for name in ("SQLQueryContextLogger", "py4j"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # What py4j says of a JVM that has ended goes to the root logger.
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _launch(settings: Mapping[str, str], kept_in: Path | None) -> None:

@@ -5,7 +5,6 @@ belong to the thread and session of the model. So each batch is handed over as a
 view, and Spark's thread waits until it is written.
 """
 
-import logging
 import queue
 import threading
 import uuid
@@ -30,8 +29,6 @@ _OF_OTHERS = (
     "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]",
     "sources in the checkpoint offsets",
 )
-# The error of a batch is dbt's to report. py4j would print it, too, with two stack traces.
-logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)
 
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
