@@ -18,6 +18,7 @@ from tests.functional import harness
 QUICK_FOLDERS = (
     "ci",
     "diff",
+    "erasure",
     "expectations",
     "functions",
     "incremental",

@@ -11,8 +11,10 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import pytest
 
@@ -122,26 +124,15 @@ class Shop:
     def planted(self) -> Counter[tuple[str, str]]:
         """Files by table and kind that hold a canary as text, by an own reader."""
         found: Counter[tuple[str, str]] = Counter()
-        whole = " or ".join(f"contains(row, '{text}')" for text in CANARIES)
         for name in (*self.tables, "requests"):
             folder = self.project.warehouse / name
-            data = [p for p in folder.rglob("*.parquet") if "_delta_log" not in p.parts]
-            for path in data:
-                rows = session().read.parquet(str(path)).selectExpr("to_json(struct(*)) as row")
-                kind = "change" if "_change_data" in path.parts else "data"
-                found[name, kind] += not rows.where(whole).isEmpty()
-            for path in (folder / "_delta_log").iterdir():
-                if path.suffix == ".parquet":
-                    read = session().read.parquet(str(path))
-                    text = "".join(
-                        row[0] for row in read.selectExpr("to_json(struct(*))").collect()
-                    )
-                elif path.suffix in (".json", ".crc") and not path.name.startswith("."):
-                    text = path.read_text()
-                else:
-                    continue
-                found[name, "log"] += any(canary in text for canary in CANARIES)
-        return +found
+            paths = list(folder.rglob("*.parquet"))
+            paths += (folder / "_delta_log").glob("[!.]*.json")
+            paths += (folder / "_delta_log").glob("[!.]*.crc")
+            for path in _with_canaries(paths):
+                is_log, is_change = "_delta_log" in path.parts, "_change_data" in path.parts
+                found[name, "log" if is_log else "change" if is_change else "data"] += 1
+        return found
 
     def others(self) -> dict[str, list[Any]]:
         """The rows that are not of the subject."""
@@ -168,6 +159,21 @@ class Shop:
                 path.unlink()
             self.sql(f"alter table {{schema}}.{name} set tblproperties"
                      " ('delta.checkpointInterval' = '1')")  # fmt: skip
+
+
+def _with_canaries(paths: list[Path]) -> Iterator[Path]:
+    """The files of a table that hold a canary as text."""
+    texts = [path for path in paths if path.suffix != ".parquet"]
+    yield from (p for p in texts if any(canary in p.read_text() for canary in CANARIES))
+    whole = " or ".join(f"contains(row, '{text}')" for text in CANARIES)
+    for in_log in (False, True):
+        some = [str(p) for p in paths if p not in texts and ("_delta_log" in p.parts) == in_log]
+        if some:
+            # Files of older schemas, too.
+            rows = session().read.option("mergeSchema", True).parquet(*some)
+            rows = rows.selectExpr("_metadata.file_path as file", "to_json(struct(*)) as row")
+            for row in rows.where(whole).select("file").distinct().collect():
+                yield Path(unquote(urlparse(row.file).path))
 
 
 def _is_of_subject(row: dict[str, Any]) -> bool:

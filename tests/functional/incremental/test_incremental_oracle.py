@@ -3,7 +3,7 @@
 Many random models (cases.py) are one dbt project; dbt runs once per step with the variable
 ``step``, and after each run every table is compared with what plain Python says (oracle.py).
 
-    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 30, with --long 150)
+    DBT_DELTA_EXAMPLES=3000   models, in projects of 150 each (default 20, with --long 150)
     DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
     DBT_DELTA_SHRINK=3        look for smaller cases that fail too, of that many failing ones (slow)
 """
@@ -53,7 +53,7 @@ def test_every_run_does_what_the_oracle_says(new_project: Callable[..., Project]
     outcomes: list[Outcome] = []
     wrong: list[str] = []
     started = time.monotonic()
-    for number, count in enumerate(_slices(examples(30, 150))):
+    for number, count in enumerate(_slices(examples(20, 150))):
         own_seed = SEED + number
         drawn = [c for n, c in enumerate(draw(cases(), own_seed, count)) if not ONLY or n in ONLY]
         found = _play(new_project(f"slice_{number}"), drawn)

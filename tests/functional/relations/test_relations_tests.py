@@ -161,7 +161,7 @@ class Table:
 def test_oracle(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As dbt's own, with the plugin and by macros alone."""
     random = Random(SEED)
-    tables = [Table(random, f"t{n}") for n in range(examples(4, 30))]
+    tables = [Table(random, f"t{n}") for n in range(examples(3, 30))]
     project.sql("create schema if not exists {schema}")
     for statement in (s for table in tables for s in table.statements()):
         project.sql(statement)

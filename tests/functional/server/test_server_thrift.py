@@ -229,6 +229,7 @@ def test_a_killed_dbt_leaves_no_job_behind(server: Server, project: Project) -> 
     wait_until(lambda: not server.jobs(), 30, "the job to be cancelled")
 
 
+@pytest.mark.long
 def test_killed_in_a_merge_tables_keep_their_version_and_retry_finishes(
     new_server: Callable[..., Server], project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.functional.harness import QUICK, Project, environment
 
 CORE = {
@@ -39,6 +41,7 @@ CORE = {
 }
 
 
+@pytest.mark.long
 def test_core_selection_without_the_plugin(project: Project):
     project.set_spark(QUICK)
     project.write(CORE)

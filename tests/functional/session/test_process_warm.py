@@ -122,7 +122,10 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
     # A Python model may change anything in the JVM.
     kept.run("run", "-s", "in_python")
     kept.wait_for_end(first["pid"])
-    # A JVM that is started in another way; and a file that no statement takes away.
+
+
+@pytest.mark.long
+def test_a_jvm_of_other_settings_or_with_a_file_is_not_taken(kept: Home) -> None:
     kept.run("run", "-s", "quick")
     second = kept.found()
     folder = kept.project.path / "temporary"
@@ -131,7 +134,7 @@ def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> 
     assert not alive(second["pid"])
     third = kept.found()
     assert third["identity"] != second["identity"]
-    # What tidies temporary folders up.
+    # Somebody removes the temporary folder; and no statement takes an added file away.
     shutil.rmtree(folder)
     added = json.dumps({"path": str(kept.project.path / "dbt_project.yml")})
     kept.run("run-operation", "add_file", "--args", added, SPARK_LOCAL_DIRS=str(folder))

@@ -5,7 +5,7 @@ another time zone each, and after each run every table is compared with what pla
 more run brings nothing new. A feed comes a second time in another order, and must give the same
 table. The test scd2_valid then judges them too.
 
-    DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 12, with --long 90)
+    DBT_DELTA_EXAMPLES=1000   snapshots, in projects of 60 each (default 8, with --long 90)
     DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
 """
 
@@ -54,7 +54,7 @@ class Outcome:
 def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
     wrong: list[str] = []
     started = time.monotonic()
-    count = examples(12, 90)
+    count = examples(8, 90)
     for number, at in enumerate(range(0, count, SLICE)):
         own_seed = SEED + number
         drawn = draw(cases(), own_seed, min(SLICE, count - at))

@@ -3,7 +3,7 @@
 After each change both have equal tables and results, what ran lies below what changed, and a second
 build runs nothing.
 
-    DBT_DELTA_EXAMPLES=20     changes, in projects of 8 each (default 3, with --long 16)
+    DBT_DELTA_EXAMPLES=20     changes, in projects of 8 each (default 2, with --long 16)
 """
 
 import random
@@ -107,7 +107,7 @@ def _reference(name: str) -> str:
 def test_equal_tables_and_no_needless_run(
     new_project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left, number = examples(3, 16), 0
+    left, number = examples(2, 16), 0
     while left > 0:
         chance = random.Random(SEED * 1000 + number)
         pair = _pair(chance, new_project(f"left_{number}"), new_project(f"twin_{number}"))
