@@ -2,7 +2,7 @@
 
 Each table is asked once more, by ``changes``, for the rows that went and came between two versions.
 
-DBT_DELTA_EXAMPLES=1000   questions, some of each table (default 25, with --long 200)
+DBT_DELTA_EXAMPLES=1000   questions, some of each table (default 40, with --long 200)
 DBT_DELTA_SEED, DBT_DELTA_ONLY   which tables; see drawing.py
 """
 
@@ -38,7 +38,7 @@ def _cases(draw_: st.DrawFn) -> tuple[History, list[Question]]:
 
 def test_every_difference_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
     wrong: list[str] = []
-    started, tables = time.monotonic(), examples(25, 200) // QUESTIONS
+    started, tables = time.monotonic(), examples(40, 200) // QUESTIONS
     for number, at in enumerate(range(0, tables, SLICE)):
         own_seed = SEED + number
         drawn = draw(_cases(), own_seed, min(SLICE, tables - at))
