@@ -8,9 +8,9 @@
 
 {#
     What readers see: {seq, now, views, published, broken, others, is_new, before}. `views` are ours by their names,
-    {relation, steps}; `published` what they show now, {relation, version}; `broken` names of which a killed publication
-    shows nothing, and `published` what the last one showed; `others` what else is there, {name: type}; `before` is what
-    the last run left: {pending, seen, read_at}.
+    {relation, steps}; `published` what they show now, {relation, version}; `broken` the names whose views a killed
+    publication left unusable: for these `published` has what the last publication showed; `others` what else is there,
+    {name: type}; `before` is what the last run left: {pending, seen, read_at}.
 #}
 {% macro _published(settings) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}

@@ -36,8 +36,8 @@
 {%- endmacro %}
 
 {#
-    Whether a table is another one than that of which version `seen` was written at a time: it was dropped and made
-    again. Commits newest first; those of old files may be missing.
+    Whether a table was dropped and created again since its version `seen` was written at the time `written`. Commits
+    newest first; those of old files may be missing.
 #}
 {% macro _is_made_anew(commits, seen, written) -%}
     {%- for commit in commits if commit.version == seen -%}

@@ -50,10 +50,10 @@
 {%- endmacro %}
 
 {#
-    What is left to do before what is built may be published, {id: why}: what was left `before` and did not succeed
-    since; what failed; what was not run after something before it was built; published tables that no run has built
-    yet, or that others wrote (`moved`, {id: version}), of which others wrote `overwritten` after this run. `results`
-    are [{id, status}] of this run; it was limited by --empty or --sample, or full by --full-refresh.
+    What is left to do before the tables may be published, {id: why}: what was left `before` and has not succeeded
+    since; what failed; what has not run since something that it depends on was built; published tables that no run has
+    built yet; tables that others wrote (`moved`, {id: version}), some of them after this run (`overwritten`). `results`
+    are [{id, status}] of this run; --empty and --sample limit it, --full-refresh makes it full.
 #}
 {% macro _pending(
     published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false, is_full=false

@@ -18,8 +18,8 @@ from {{ dbt_delta._rows_of_part(from, part) }}
 {%- endmacro %}
 
 {#
-    Tests as lists, each of which is one scan. `not_null` has one of its own: Delta's statistics of files leave it
-    those files only that have NULLs. A key is counted by itself.
+    Tests as lists; each list is one scan. `not_null` has a scan of its own: by its statistics Delta skips all files
+    without NULLs. Each key has one, too.
 #}
 {% macro _parts_of_tests(tests) -%}
     {%- set nulls, rows, keys = [], [], [] -%}

@@ -108,7 +108,7 @@ def checked(
 
 
 def live(scans: dict[str, Any]) -> list[str]:
-    """Tables of which the newest version still holds a subject."""
+    """Tables whose newest version still holds a subject."""
     return [n for n, found in scans.items() if any(f["is_live"] for f in found["findings"])]
 
 

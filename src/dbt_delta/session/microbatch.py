@@ -18,8 +18,8 @@ def end_of_data(
 ) -> dt.datetime:
     """The moment after the newest event of a model's inputs and of its own table, at most now.
 
-    The inputs are those with an ``event_time``, of which dbt gives the model a batch's rows. Rows
-    of the table count too: an input that went back to an older state leaves none behind.
+    The inputs are those with an ``event_time``: dbt gives the model the rows of one batch of them.
+    Rows of the table count too: an input that was restored may have older events than the table.
 
     Raises:
         DbtRuntimeError: a config of ours that is not known, or no such input.
