@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -126,11 +126,14 @@ class Shop:
         found: Counter[tuple[str, str]] = Counter()
         for name in (*self.tables, "requests"):
             folder = self.project.warehouse / name
-            paths = list(folder.rglob("*.parquet"))
-            paths += (folder / "_delta_log").glob("[!.]*.json")
-            paths += (folder / "_delta_log").glob("[!.]*.crc")
-            for path in _with_canaries(paths):
-                is_log, is_change = "_delta_log" in path.parts, "_change_data" in path.parts
+            log = folder / "_delta_log"
+            texts = (*log.glob("[!.]*.json"), *log.glob("[!.]*.crc"))
+            held = [p for p in texts if any(canary in p.read_text() for canary in CANARIES)]
+            # Checkpoints and data have different schemas.
+            held += _with_canaries([*log.rglob("*.parquet")])
+            held += _with_canaries([p for p in folder.rglob("*.parquet") if log not in p.parents])
+            for path in held:
+                is_log, is_change = log in path.parents, "_change_data" in path.parts
                 found[name, "log" if is_log else "change" if is_change else "data"] += 1
         return found
 
@@ -161,19 +164,16 @@ class Shop:
                      " ('delta.checkpointInterval' = '1')")  # fmt: skip
 
 
-def _with_canaries(paths: list[Path]) -> Iterator[Path]:
-    """The files of a table that hold a canary as text."""
-    texts = [path for path in paths if path.suffix != ".parquet"]
-    yield from (p for p in texts if any(canary in p.read_text() for canary in CANARIES))
+def _with_canaries(paths: list[Path]) -> list[Path]:
+    """The Parquet files that hold a canary as text."""
+    if not paths:
+        return []
     whole = " or ".join(f"contains(row, '{text}')" for text in CANARIES)
-    for in_log in (False, True):
-        some = [str(p) for p in paths if p not in texts and ("_delta_log" in p.parts) == in_log]
-        if some:
-            # Files of older schemas, too.
-            rows = session().read.option("mergeSchema", True).parquet(*some)
-            rows = rows.selectExpr("_metadata.file_path as file", "to_json(struct(*)) as row")
-            for row in rows.where(whole).select("file").distinct().collect():
-                yield Path(unquote(urlparse(row.file).path))
+    # Files of older schemas, too.
+    rows = session().read.option("mergeSchema", True).parquet(*map(str, paths))
+    rows = rows.selectExpr("_metadata.file_path as file", "to_json(struct(*)) as row")
+    found = rows.where(whole).select("file").distinct().collect()
+    return [Path(unquote(urlparse(row.file).path)) for row in found]
 
 
 def _is_of_subject(row: dict[str, Any]) -> bool:
