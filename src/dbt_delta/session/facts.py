@@ -76,10 +76,50 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
     if entry is None:
         return None
     with active(spark):
-        for one in _list(spark, _snapshot(spark, entry).setTransactions()):
-            if one.appId() == application:
-                return int(one.version())
-    return None
+        return transaction_of(_snapshot(spark, entry), application)
+
+
+def transaction_of(snapshot: Any, application: str) -> int | None:
+    """The last version of an application's transactions in a snapshot; None if it has none."""
+    found = _optional(snapshot.transactions().get(application))
+    return None if found is None else int(found)
+
+
+def applications(snapshot: Any) -> list[str]:
+    """The names of all applications with transactions in a snapshot."""
+    return str(snapshot.transactions().keys().mkString("\0")).split("\0")
+
+
+def delta_table(spark: "SparkSession", table: str) -> Any:
+    """Delta's newest snapshot of a table named as in SQL, or as ``delta.`/path` ``; else None.
+
+    Raises:
+        AnalysisException: there is no such table.
+    """
+    session = spark._jsparkSession
+    identifier = session.sessionState().sqlParser().parseTableIdentifier(table)
+    catalog = session.sessionState().catalog()
+    is_path = (_optional(identifier.database()) or "").lower() == "delta"
+    if is_path and not catalog.tableExists(identifier):
+        none = spark._jvm.scala.Option.empty()
+        log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session, identifier.table())
+        snapshot = log.update(False, none, none)
+    else:
+        entry = catalog.getTableMetadata(identifier)
+        if (_optional(entry.provider()) or "").lower() != "delta":
+            return None
+        snapshot = _snapshot(spark, entry)
+    return None if snapshot.version() < 0 else snapshot
+
+
+def columns_of(snapshot: Any) -> list[dict[str, Any]]:
+    """The columns of a snapshot, as ``relation`` has them."""
+    return _columns(snapshot.metadata().schemaString())
+
+
+def place_of(snapshot: Any) -> str:
+    """The path of a snapshot's table."""
+    return str(snapshot.deltaLog().dataPath().toString())
 
 
 @contextmanager

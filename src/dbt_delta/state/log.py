@@ -7,6 +7,7 @@ commit has: a table that was dropped and made again at the same place has anothe
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -138,6 +139,44 @@ def changed_at(log: Log) -> tuple[int, bool] | None:
     return None if at is None else (at, True)
 
 
+def standing(log: Log, version: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Version and ``commitInfo`` of the commits that made a version's rows, newest first.
+
+    After a RESTORE follow the commits of the version that it restored. Ends before what was cleaned
+    up.
+
+    Raises:
+        LookupError: the table was restored, to a timestamp or to what the log has no more; or the
+            version itself has no commit.
+    """
+    at, is_restored = version, False
+    while at >= 0:
+        try:
+            actions = _actions(log, at)
+        except Exception:  # cleaned up
+            if is_restored or at == version:
+                raise LookupError(f"version {at} is no more in Delta's log") from None
+            return
+        info = next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
+        yield at, info
+        if info.get("operation") != "RESTORE":
+            at -= 1
+            continue
+        restored = str((info.get("operationParameters") or {}).get("version"))
+        if not restored.isdecimal():
+            raise LookupError(f"version {at} restored the table to a timestamp")
+        at, is_restored = int(restored), True
+
+
+def metadata_of(info: dict[str, Any]) -> dict[str, Any]:
+    """The user metadata of a ``commitInfo``; empty if it is no object in JSON."""
+    try:
+        found = json.loads(info.get("userMetadata") or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def schema(log: Log) -> str:
     """Names and types of the newest version's columns as Delta writes them; empty if unknown."""
     found = newest(log)
@@ -234,11 +273,5 @@ def _time_of(log: Log, number: int, actions: list[dict[str, Any]]) -> int:
 
 
 def _run_of(actions: list[dict[str, Any]]) -> str | None:
-    for action in actions:
-        if "commitInfo" in action:
-            try:
-                tag = json.loads(action["commitInfo"].get("userMetadata") or "{}")
-            except ValueError:
-                return None
-            return tag.get("dbt_invocation_id") if isinstance(tag, dict) else None
-    return None
+    infos = (action["commitInfo"] for action in actions if "commitInfo" in action)
+    return metadata_of(next(infos, {})).get("dbt_invocation_id")

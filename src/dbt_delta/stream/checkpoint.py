@@ -25,7 +25,7 @@ def place(spark: "SparkSession", schema: str, name: str) -> str:
 
 def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> str:
     """Why a stream cannot go on with the table ``name`` (schema, name); empty if it can."""
-    about = _text(spark, f"{checkpoint}/metadata")
+    about = text(spark, f"{checkpoint}/metadata")
     if about is None:
         return "the checkpoint of its stream is gone"
     written = facts.transaction(spark, *name, application(json.loads(about)["id"]))
@@ -70,7 +70,7 @@ def _newest(spark: "SparkSession", folder: str) -> int:
     return max((int(name) for name in names if name.isdecimal()), default=-1)
 
 
-def _text(spark: "SparkSession", path: str) -> str | None:
+def text(spark: "SparkSession", path: str) -> str | None:
     """The text of a small file; None if there is none."""
     system, place = folders.open_path(spark, path)
     if not system.exists(place):

@@ -145,3 +145,40 @@ def test_when_rows_changed_before_the_log_begins(tmp_path: Path) -> None:
         (tmp_path / "_delta_log" / f"{number:020d}.json").unlink()
     assert log.changed_at(kept) == (8000, False)
     assert log.changed_at(log.LocalLog(tmp_path / "nothing")) is None
+
+
+def restore(**parameters: Any) -> list[dict[str, Any]]:
+    return [{"commitInfo": {"operation": "RESTORE", "operationParameters": parameters}}]
+
+
+def test_which_commits_made_the_rows_of_now(tmp_path: Path) -> None:
+    found = table(
+        tmp_path,
+        BIRTH,
+        [info("b")],
+        [info("c")],
+        restore(version="0", timestamp=None),
+        [{"txn": {}}],
+    )
+    assert [at for at, _ in log.standing(found, 4)] == [4, 3, 0]
+    assert [log.metadata_of(about) for _, about in log.standing(found, 2)] == [
+        {"dbt_invocation_id": run} for run in "cba"
+    ]
+    # Cleaned up: unknown only after a RESTORE.
+    (tmp_path / "_delta_log" / f"{0:020d}.json").unlink()
+    assert [at for at, _ in log.standing(found, 2)] == [2, 1]
+    with pytest.raises(LookupError, match="version 0 is no more in Delta's log"):
+        list(log.standing(found, 4))
+    with pytest.raises(LookupError, match="version 9"):
+        list(log.standing(found, 9))
+
+
+def test_a_restore_to_a_timestamp_tells_no_version(tmp_path: Path) -> None:
+    found = table(tmp_path, BIRTH, restore(version=None, timestamp="2026-11-01"))
+    with pytest.raises(LookupError, match="version 1 restored the table to a timestamp"):
+        list(log.standing(found, 1))
+
+
+@pytest.mark.parametrize("text", [None, "", "nightly", "[1]", "{"])
+def test_user_metadata_of_others(text: str | None) -> None:
+    assert log.metadata_of({"userMetadata": text}) == {}

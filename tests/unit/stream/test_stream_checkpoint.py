@@ -40,7 +40,7 @@ def test_problem(
         asked.append(about[1:])
         return written
 
-    monkeypatch.setattr(checkpoint, "_text", lambda spark, path: metadata)
+    monkeypatch.setattr(checkpoint, "text", lambda spark, path: metadata)
     monkeypatch.setattr(checkpoint, "_newest", lambda spark, path: numbers[path])
     monkeypatch.setattr(checkpoint.facts, "transaction", transaction)
     found = checkpoint.problem(None, "c", ("shop", "t"))
