@@ -56,8 +56,11 @@
 {# Why a table cannot be erased from; `requests` is what the catalog has of the requests' table. #}
 {% macro _erasure_problems(table, requests, tables) -%}
     {%- set name, existing, problems = dbt_delta._bare(table.relation), table.existing, [] -%}
-    {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
-        {%- do problems.append(name ~ ' is append-only (delta.appendOnly = true): set the property to false first') -%}
+    {%- if dbt_delta._has_feature(existing.properties, 'append_only') -%}
+        {%- do problems.append(
+            name ~ ' is append-only (' ~ dbt_delta._feature_property('append_only').key
+            ~ ' = true): set the property to false first'
+        ) -%}
     {%- endif -%}
     {%- for column in table.columns -%}
         {%- set there = dbt_delta._column(existing.columns, column.name) -%}
@@ -133,19 +136,14 @@
 {% macro _scanned(tables) -%}
     {%- set given = {} -%}
     {%- for table in tables -%}
-        {%- set columns, physical = [], {} -%}
-        {%- for column in table.state.columns -%}
-            {%- do physical.update({
-                column.name | lower: column.metadata.get('delta.columnMapping.physicalName', column.name),
-            }) -%}
-        {%- endfor -%}
+        {%- set columns, physical = [], dbt_delta._physical_names(table.state.columns) -%}
         {#- Redacted rows keep the keys that lead to other tables. -#}
         {%- for column in table.columns if column.link is none or table.action == 'delete' -%}
             {%- do columns.append({
                 'name': column.name, 'physical': physical[column.name | lower], 'group': column.group,
             }) -%}
         {%- endfor -%}
-        {%- set key = 'delta.logRetentionDuration' -%}
+        {%- set key = dbt_delta._retention_property('log') -%}
         {%- set log = dbt_delta._own_retention(table.state.configuration)[key] -%}
         {%- do given.update({dbt_delta._bare(table.relation): {
             'location': table.location, 'columns': columns, 'file_hours': table.floor.hours,

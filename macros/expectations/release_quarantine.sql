@@ -87,7 +87,7 @@
         'select unix_micros(max(_quarantined_at)) as newest, unix_micros(current_timestamp()) as time from ' ~ name
     ).rows[0] -%}
     {{- return({
-        'id': dbt_delta._ask('describe detail ' ~ name).rows[0]['id'],
+        'id': dbt_delta._table_id(relation),
         'version': dbt_delta._commits(relation, 1)[0].version,
         'newest': times['newest'], 'time': times['time'],
     }) -}}

@@ -7,15 +7,14 @@
 {% macro _new_input(relation, macro, strategies, on_gap, options) -%}
     {%- do dbt_delta._check_reader(relation, macro, strategies, on_gap) -%}
     {%- set name = dbt_delta._bare(relation) | lower -%}
-    {#- The graph is one object for all models of a run. -#}
-    {%- set known = graph.setdefault('dbt_delta_inputs', {}) -%}
+    {%- set known = dbt_delta._memory('inputs') -%}
     {%- set key = model.unique_id ~ ' ' ~ name -%}
     {%- if dbt_delta_nothing_landed is defined and known.get(key, {}).get('to', -1) >= 0 -%}
         {#- The plugin asks for the SELECT of a run that finds nothing; see src/dbt_delta/state/build.py. -#}
         {{- return(dict(known[key], **{'from': known[key].to, 'kind': 'none', 'moved': false, 'rebuild': false})) -}}
     {%- endif -%}
     {%- set location = dbt_delta._delta_table(relation, macro).location -%}
-    {%- set goes_on = is_incremental() and model.unique_id not in graph.get('dbt_delta_rebuilt', []) -%}
+    {%- set goes_on = is_incremental() and model.unique_id not in dbt_delta._memory('rebuilt') -%}
     {%- set read = dbt_delta._watermark(this, model.unique_id) if goes_on and not flags.EMPTY else none -%}
     {%- set seen = (read.inputs if read is not none else {}).get(name) -%}
     {%- set newest = dbt_delta._commits(relation, 1)[0].version -%}

@@ -61,7 +61,7 @@ when not matched by source{{ ' and (' ~ settings.by_source_condition ~ ')' if se
 #}
 {% macro _merge_source(table, batch, settings, on, changes) -%}
     {%- if not settings.skip_unchanged or not settings.unique_key or settings.by_source_action
-        or dbt_delta._has_property(table.properties, 'delta.enableDeletionVectors', true) -%}
+        or dbt_delta._has_feature(table.properties, 'deletion_vectors') -%}
         {{- return(batch.from) -}}
     {%- endif -%}
     {%- set source, dest = settings.source_alias, settings.target_alias -%}

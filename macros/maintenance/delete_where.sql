@@ -20,7 +20,7 @@
         else 'whole partitions leave the table without being read'
         if dbt_delta._succeeds('count(*)', 'select 1 from (select ' ~ columns ~ ' from ' ~ name ~ ') where (' ~ predicate ~ ') limit 0')
         else 'the rows are hidden by deletion vectors'
-        if dbt_delta._has_property(existing.properties, 'delta.enableDeletionVectors', true)
+        if dbt_delta._has_feature(existing.properties, 'deletion_vectors')
         else 'the files are rewritten without them' -%}
     {%- set line = 'delete_where ' ~ name ~ ' where ' ~ predicate | trim ~ ': ' ~ '{:,}'.format(rows) ~ ' rows in '
         ~ '{:,}'.format(found['files'] | int) ~ ' files' -%}
@@ -63,10 +63,10 @@
 {# A Delta table whose rows may be deleted and updated. #}
 {% macro _changeable_table(relation, macro) -%}
     {%- set existing = dbt_delta._delta_table(relation, macro) -%}
-    {%- if dbt_delta._has_property(existing.properties, 'delta.appendOnly', true) -%}
+    {%- if dbt_delta._has_feature(existing.properties, 'append_only') -%}
         {%- do dbt_delta._refuse(
-            macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is append-only (delta.appendOnly = true): its rows '
-            ~ 'cannot change. Nothing was changed. To change rows, set the property to false first.'
+            macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is append-only (' ~ dbt_delta._feature_property('append_only').key
+            ~ ' = true): its rows cannot change. Nothing was changed. To change rows, set the property to false first.'
         ) -%}
     {%- endif -%}
     {{- return(existing) -}}

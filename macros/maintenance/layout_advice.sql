@@ -41,7 +41,7 @@
     {%- set known = dbt_delta._columns_with_statistics(state) -%}
     {%- for name, readers in filtered.items() if name not in known and name not in state.partitions -%}
         {%- do found.append({
-            'advice': "tblproperties {'delta.dataSkippingStatsColumns': '" ~ (known[:31] + [name]) | join(',') ~ "'}, and a full refresh",
+            'advice': 'tblproperties ' ~ dbt_delta._statistics_properties(known[:31] + [name]) ~ ', and a full refresh',
             'why': name ~ ' has no statistics, so no file can be skipped by it; ' ~ dbt_delta._readers(readers),
         }) -%}
     {%- endfor -%}
@@ -69,35 +69,42 @@
     {%- set found = {} -%}
     {%- set node = table.node -%}
     {%- set own = dbt_delta._names(node.config.get('unique_key')) if node.config.get('unique_key') else [] -%}
-    {%- set readers = [] -%}
+    {%- set readers = {} -%}
     {%- for other in graph.nodes.values()
         if node.unique_id in other.depends_on.nodes and other.resource_type in ('model', 'snapshot', 'analysis') -%}
-        {%- do readers.append(other) -%}
+        {%- do readers.update({other.name: dbt_delta._compared_names(other.raw_code or '')}) -%}
     {%- endfor -%}
     {%- for column in table.state.columns -%}
-        {%- set pattern = '(?i)(?<![\\w])`?' ~ modules.re.escape(column.name)
-            ~ '`?\\s*(=|<|>|!=|\\bin\\b|\\bbetween\\b|\\blike\\b|\\bis\\s)|(=|<|>)\\s*(\\w+\\.)?`?'
-            ~ modules.re.escape(column.name) ~ '`?(?![\\w(])' -%}
-        {%- set names = [node.name ~ ' merges by it'] if column.name | lower in own | map('lower') else [] -%}
-        {%- for other in readers -%}
-            {%- set sql = modules.re.sub("(?s)--[^\\n]*|/\\*.*?\\*/|\\{#.*?#\\}|'[^']*'", ' ', other.raw_code or '') -%}
-            {%- set filters = modules.re.findall(
-                '(?is)\\b(?:where|on|having|qualify)\\b(.*?)(?=\\b(?:where|on|group|order)\\b|$)', sql
-            ) | join(' ') -%}
-            {%- if modules.re.search(pattern, filters) -%}
-                {%- do names.append(other.name ~ ' filters by it') -%}
-            {%- endif -%}
+        {%- set name = column.name | lower -%}
+        {%- set names = [node.name ~ ' merges by it'] if name in own | map('lower') else [] -%}
+        {%- for reader, compared in readers.items() if name in compared -%}
+            {%- do names.append(reader ~ ' filters by it') -%}
         {%- endfor -%}
         {%- if names -%}{%- do found.update({column.name: names}) -%}{%- endif -%}
     {%- endfor -%}
     {{- return(found) -}}
 {%- endmacro %}
 
-{# The columns for which Delta stores minimum and maximum: the first 32, or those that a property names. #}
-{% macro _columns_with_statistics(state) -%}
-    {%- set named = state.configuration.get('delta.dataSkippingStatsColumns') -%}
-    {%- if named -%}{{- return(dbt_delta._names(named.split(','))) -}}{%- endif -%}
-    {%- set limit = state.configuration.get('delta.dataSkippingNumIndexedCols', '32') | int -%}
-    {%- set names = state.columns | map(attribute='name') | list -%}
-    {{- return(names if limit < 0 else names[:limit]) -}}
+{#
+    The names that SQL compares where it filters or joins, in lower case. The code of a model may have Jinja between.
+#}
+{% macro _compared_names(code) -%}
+    {%- set tokens = dbt_delta._tokens(modules.re.sub('(?s)\\{#.*?#\\}', ' ', code)) -%}
+    {%- set names, at = [], namespace(filters=false) -%}
+    {%- for token in tokens -%}
+        {%- if token in ('where', 'on', 'having', 'qualify') -%}
+            {%- set at.filters = true -%}
+        {%- elif token in ('group', 'order') -%}
+            {%- set at.filters = false -%}
+        {%- elif at.filters and token != 'not' and modules.re.match('`|[^\\W0-9]', token) -%}
+            {%- set next = tokens[loop.index] if loop.index < tokens | length else '' -%}
+            {#- With the name of its relation before it, or without. -#}
+            {%- set start = loop.index0 - (2 if tokens[loop.index0 - 1] == '.' else 0) -%}
+            {%- if next in ('=', '<', '>', '!', 'in', 'between', 'like', 'is', 'not')
+                or (tokens[start - 1] in ('=', '<', '>') and next not in ('(', '.')) -%}
+                {%- do names.append(dbt_delta._name_of(token)) -%}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(names) -}}
 {%- endmacro %}

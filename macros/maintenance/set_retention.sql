@@ -19,8 +19,8 @@
     {%- endif -%}
     {%- set existing = dbt_delta._delta_table(relation, 'set_retention') -%}
     {%- set wanted = {
-        'delta.deletedFileRetentionDuration': 'interval ' ~ (days * 24) | round(0, 'ceil') | int ~ ' hours',
-        'delta.logRetentionDuration': 'interval ' ~ (log_days * 24) | round(0, 'ceil') | int ~ ' hours',
+        dbt_delta._retention_property('files'): 'interval ' ~ (days * 24) | round(0, 'ceil') | int ~ ' hours',
+        dbt_delta._retention_property('log'): 'interval ' ~ (log_days * 24) | round(0, 'ceil') | int ~ ' hours',
     } -%}
     {%- set sql = dbt_delta.get_set_properties_sql(relation, wanted) -%}
     {%- if dry_run -%}

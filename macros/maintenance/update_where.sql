@@ -133,7 +133,7 @@
 {% macro _checks_of_table(existing) -%}
     {%- set checks = {} -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
-        {%- set expression = existing.properties['delta.constraints.' ~ name] -%}
+        {%- set expression = existing.properties[dbt_delta._constraint_property(name)] -%}
         {%- if expression is not none -%}{%- do checks.update({name: expression}) -%}{%- endif -%}
     {%- endfor -%}
     {%- for column in existing.columns if column.get('nullable') is false -%}

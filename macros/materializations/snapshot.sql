@@ -21,7 +21,7 @@
         {%- do dbt_delta._quarantine(judged, batch.columns, dbt_delta._scope('all')) -%}
         {%- do dbt_delta._build_table(
             this, dbt_delta.get_first_snapshot_sql(batch, settings), none,
-            dict(layout, defaults={'delta.enableDeletionVectors': 'true'}, tag=tag)
+            dict(layout, defaults=dbt_delta._feature_properties(['deletion_vectors']), tag=tag)
         ) -%}
     {%- else -%}
         {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}

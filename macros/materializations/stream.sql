@@ -32,7 +32,7 @@
             sql, settings.output_mode, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
         ) -%}
     {%- endif -%}
-    {%- if about.is_rebuilt or flags.EMPTY -%}
+    {%- if flags.EMPTY or (is_rebuilt and batches == 0) -%}
         {%- do dbt_delta._write_stream_rows(about, dbt_delta._no_rows_sql(sql)) -%}
     {%- endif -%}
     {%- do dbt_delta._write_nothing(batches ~ (' batch' if batches == 1 else ' batches')) -%}
@@ -43,7 +43,9 @@
 
 {# Writes a batch, which Delta keeps with its number: the same number is never written again. #}
 {% macro _write_stream_batch(about, sql, id, number) -%}
-    {%- do dbt_delta._write_stream_rows(about, sql, {'dbt_stream': {'id': id, 'batch': number}}) -%}
+    {%- do dbt_delta._write_stream_rows(
+        dict(about, is_rebuilt=about.is_rebuilt and number == 0), sql, {'dbt_stream': {'id': id, 'batch': number}}
+    ) -%}
 {%- endmacro %}
 
 {#
@@ -55,7 +57,6 @@
     {%- set settings = dict(about.settings, tag=dict(about.settings.tag, **tag)) -%}
     {%- if about.is_rebuilt -%}
         {%- do dbt_delta._build(existing, sql, settings, about.layout) -%}
-        {%- do about.update({'is_rebuilt': false}) -%}
     {%- else -%}
         {%- set own = about.layout.properties['dbt_delta.stream'] -%}
         {%- if tag and (existing is none or existing.properties.get('dbt_delta.stream') != own) -%}

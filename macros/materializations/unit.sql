@@ -35,7 +35,7 @@
 #}
 {% macro _drop_unit(relation, prefix) -%}
     {%- set left = dbt_delta._folders(relation).keys() | list -%}
-    {%- for old in graph.get('dbt_delta_leftovers', {}).get(relation.schema | lower, []) -%}
+    {%- for old in dbt_delta._leftovers(relation) -%}
         {%- do left.append(old.identifier | lower) -%}
     {%- endfor -%}
     {%- for row in dbt_delta._ask(

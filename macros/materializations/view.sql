@@ -51,9 +51,7 @@
 
 {# Whether a view is already as it would be created. ALTER VIEW cannot set comments of columns. #}
 {% macro _is_this_view(existing, sql, columns, promises) -%}
-    {%- set rest = sql.replace(existing.text, '', 1) -%}
-    {%- set rest = modules.re.sub("(?s)--[^\n]*|/\\*.*?\\*/|\\s", '', rest) -%}
-    {%- if rest or columns | length != existing.columns | length -%}
+    {%- if dbt_delta._tokens(sql.replace(existing.text, '', 1)) or columns | length != existing.columns | length -%}
         {{- return(false) -}}
     {%- endif -%}
     {%- for column in columns -%}
@@ -69,7 +67,7 @@
 {# Properties of a view. Delta's own properties do not apply: a view is not a Delta table. #}
 {% macro _view_properties() -%}
     {%- set properties = {} -%}
-    {%- for key, value in (config.get('tblproperties') or {}).items() if not key.lower().startswith('delta.') -%}
+    {%- for key, value in (config.get('tblproperties') or {}).items() if not dbt_delta._is_format_property(key) -%}
         {%- do properties.update({key: value}) -%}
     {%- endfor -%}
     {{- return(properties) -}}

@@ -112,7 +112,7 @@ inner join {{ name }} as ended
 #}
 {% macro get_repair_sql(existing, lost, left) -%}
     {%- set view = dbt_delta._repair_view(existing) -%}
-    {%- set is_mapped = existing.properties.get('delta.columnMapping.mode') in ('name', 'id') -%}
+    {%- set is_mapped = dbt_delta._has_feature(existing.properties, 'column_mapping') -%}
     {%- if left and not is_mapped -%}
         {{- return(dbt_delta.get_rebuild_sql(existing, lost, left, view)) -}}
     {%- endif -%}
@@ -189,9 +189,7 @@ left join (
 {# The properties of a table that its new version must set; Delta sets the others itself. #}
 {% macro _restated_properties(existing) -%}
     {%- set properties = {} -%}
-    {%- for key, value in existing.properties.items() if not key.startswith('delta.')
-        or key.startswith('delta.constraints.')
-        or (not key.startswith(('delta.feature.', 'delta.min', 'delta.columnMapping.')) and dbt_delta._known_property(key[6:]) is not none) -%}
+    {%- for key, value in existing.properties.items() if dbt_delta._is_restated(key) -%}
         {%- if value is none -%}
             {%- do dbt_delta._refuse(
                 'repair_snapshot: Spark hides the property ' ~ key ~ ' of ' ~ dbt_delta._named(existing.relation)
@@ -206,8 +204,9 @@ left join (
 {# Refuses columns with what CREATE TABLE AS cannot set; a server does not show whether columns have it. #}
 {% macro _refuse_untold(existing, columns) -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
-    {%- set way_out = '. Nothing was changed. With column mapping columns are dropped without a rebuild: alter table '
-    ~ name ~ " set tblproperties ('delta.columnMapping.mode' = 'name'), then run it again." -%}
+    {%- set way_out = '. Nothing was changed. With column mapping columns are dropped without a rebuild: '
+        ~ dbt_delta.get_set_properties_sql(existing.relation, dbt_delta._feature_properties(['column_mapping']))
+        ~ ', then run it again.' -%}
     {%- for column in columns -%}
         {%- if 'nullable' not in column -%}
             {%- do dbt_delta._refuse(

@@ -6,10 +6,9 @@
             ~ '. Use exactly one of them.'
         ) -%}
     {%- endif -%}
-    {%- set name = dbt_delta._named(relation) -%}
     {%- if timestamp is not none -%}
-        {{- return(name ~ ' timestamp as of ' ~ dbt_delta._literal(timestamp)) -}}
+        {{- return(dbt_delta._as_of_time(relation, timestamp)) -}}
     {%- endif -%}
     {%- do dbt_delta._check_version('as_of of ' ~ relation ~ ' has version', version) -%}
-    {{- return(name ~ ' version as of ' ~ version) -}}
+    {{- return(dbt_delta._as_of(relation, version)) -}}
 {%- endmacro %}

@@ -60,7 +60,7 @@
 {# The type of a column after a MERGE that evolves the schema: an atomic type changes only if it can be widened. #}
 {% macro _evolved_type(source, table) -%}
     {%- set found = dbt_delta._column(table.columns, source.name) -%}
-    {%- set widens = dbt_delta._has_property(table.properties, 'delta.enableTypeWidening', true) -%}
+    {%- set widens = dbt_delta._has_feature(table.properties, 'type_widening') -%}
     {{- return(
         found.type if found is not none and dbt_delta._type_kind(found.type) == 'atomic'
             and not (widens and dbt_delta._widens(found.type, source.type))

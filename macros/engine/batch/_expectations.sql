@@ -235,7 +235,7 @@ where not __dbt_in_scope
 {%- set scope = dbt_delta._scope('all') -%}
 create or replace table {{ name }}
 using delta
-tblproperties ('delta.columnMapping.mode' = 'name', 'delta.enableTypeWidening' = 'true')
+tblproperties {{ dbt_delta._literal_pairs(dbt_delta._feature_properties(['column_mapping', 'type_widening'])) }}
 as
 select
     * except (__dbt_has_key, __dbt_in_scope),

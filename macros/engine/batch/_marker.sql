@@ -6,7 +6,7 @@
     match. None if no clause has a condition.
 #}
 {% macro _marker(table, batch, settings) -%}
-    {%- if not dbt_delta._has_property(table.properties, 'delta.enableDeletionVectors', true) -%}
+    {%- if not dbt_delta._has_feature(table.properties, 'deletion_vectors') -%}
         {{- return(none) -}}
     {%- elif batch.null_rows != 0 and (settings.strategy != 'merge' or settings.not_matched_condition) -%}
         {{- return('nulls') -}}

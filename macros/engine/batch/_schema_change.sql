@@ -46,9 +46,8 @@
 
 {# Refuses all changes that Delta would refuse after others were made, each with the property that allows it. #}
 {% macro _refuse_impossible(changes, table, layout) -%}
-    {%- set mapped = dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'name')
-        or dbt_delta._will_have(table, layout, 'delta.columnMapping.mode', 'id') -%}
-    {%- set widening = dbt_delta._will_have(table, layout, 'delta.enableTypeWidening', true) -%}
+    {%- set mapped = dbt_delta._will_have_feature(table, layout, 'column_mapping') -%}
+    {%- set widening = dbt_delta._will_have_feature(table, layout, 'type_widening') -%}
     {%- set texts, feed_names = [], ('_change_type', '_commit_version', '_commit_timestamp') -%}
     {%- for change in changes -%}
         {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, table, layout) -%}
@@ -58,8 +57,7 @@
             {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and not mapped -%}
             {%- set problem = 'Delta drops columns only with column mapping' -%}
-            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, "
-                ~ 'keep the column, or rebuild with --full-refresh.' -%}
+            {%- set way_out = dbt_delta._turn_on('column_mapping') ~ ', keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and dbt_delta._constraints_on(change.path, table, layout) -%}
             {%- set problem = 'CHECK constraint '
                 ~ dbt_delta._constraints_on(change.path, table, layout) | join(', ') ~ ' uses it' -%}
@@ -69,13 +67,12 @@
             {%- set way_out = 'Drop the generated column, or keep this one.' -%}
         {%- elif feature is not none -%}
             {%- set problem = 'the table does not have the feature ' ~ feature -%}
-            {%- set way_out = "Add tblproperties {'delta.feature." ~ feature ~ "': 'supported'} to the model, "
-                ~ 'cast the column, or rebuild with --full-refresh.' -%}
+            {%- set way_out = dbt_delta._turn_on(feature) ~ ', cast the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'add' and not mapped and modules.re.search('[ ,;{}()\\n\\t=]', change.path[-1]) -%}
             {%- set problem = 'Delta allows a blank or one of ,;{}()= in a name only with column mapping' -%}
-            {%- set way_out = "Add tblproperties {'delta.columnMapping.mode': 'name'} to the model, or rename the column." -%}
+            {%- set way_out = dbt_delta._turn_on('column_mapping') ~ ', or rename the column.' -%}
         {%- elif change.kind == 'add' and change.path | length == 1 and change.path[0] | lower in feed_names
-            and dbt_delta._will_have(table, layout, 'delta.enableChangeDataFeed', true) -%}
+            and dbt_delta._will_have_feature(table, layout, 'change_feed') -%}
             {%- set problem, way_out = 'the change feed has a column with this name', 'Rename the column.' -%}
         {%- elif change.kind == 'add' and change.type == 'void' -%}
             {%- set problem, way_out = 'it has no type', 'Write cast(null as <type>).' -%}
@@ -84,8 +81,8 @@
             {%- set way_out = 'Cast the column to ' ~ change.was ~ ', or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'retype' and not widening -%}
             {%- set problem = 'Delta changes types only with type widening' -%}
-            {%- set way_out = "Add tblproperties {'delta.enableTypeWidening': 'true'} to the model, "
-                ~ 'cast the column, or rebuild with --full-refresh.' -%}
+            {%- set way_out = dbt_delta._turn_on('type_widening')
+                ~ ', cast the column, or rebuild with --full-refresh.' -%}
         {%- endif -%}
         {%- if problem is not none -%}
             {%- do texts.append(
@@ -101,7 +98,7 @@
 {% macro _missing_feature(type, table, layout) -%}
     {%- for name, feature in {'timestamp_ntz': 'timestampNtz', 'variant': 'variantType'}.items()
         if modules.re.search('\\b' ~ name ~ '\\b', modules.re.sub('`(?:[^`]|``)*`', '', type))
-        and not dbt_delta._will_have(table, layout, 'delta.feature.' ~ feature, 'supported') -%}
+        and not dbt_delta._will_have_feature(table, layout, feature) -%}
         {{- return(feature) -}}
     {%- endfor -%}
     {{- return(none) -}}
@@ -119,7 +116,7 @@
     {%- set checks = dict(layout.checks) -%}
     {%- for name in dbt_delta._constraint_names(table.properties)
         if name not in dbt_delta._surplus_checks(table, layout) -%}
-        {%- do checks.setdefault(name, table.properties['delta.constraints.' ~ name]) -%}
+        {%- do checks.setdefault(name, table.properties[dbt_delta._constraint_property(name)]) -%}
     {%- endfor -%}
     {%- set names = [] -%}
     {%- for name, expression in checks.items()
@@ -137,13 +134,6 @@
         {%- do names.append(column.name) -%}
     {%- endfor -%}
     {{- return(names) -}}
-{%- endmacro %}
-
-{% macro _will_have(table, layout, key, value) -%}
-    {{- return(
-        dbt_delta._plain(layout.properties[key]) == dbt_delta._plain(value) if key in layout.properties
-        else dbt_delta._has_property(table.properties, key, value)
-    ) -}}
 {%- endmacro %}
 
 {#

@@ -162,9 +162,10 @@
 
 {% macro _validate_merge(settings, inserted) -%}
     {%- set action = settings.by_source_action -%}
+    {%- set words = dbt_delta._tokens(action or '') -%}
     {%- if settings.delete_condition and not settings.unique_key -%}
         {%- do dbt_delta._refuse('matched_delete_condition needs unique_key, which finds the rows to delete.') -%}
-    {%- elif action is not none and not modules.re.match('(?is)\\s*(delete\\s*$|update\\s+set\\s)', action) -%}
+    {%- elif action is not none and words != ['delete'] and (words[:2] != ['update', 'set'] or words | length < 3) -%}
         {%- do dbt_delta._refuse(
             "not_matched_by_source_action is '" ~ action ~ "'. Use 'delete' or 'update set <column> = <value>'."
         ) -%}

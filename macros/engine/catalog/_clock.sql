@@ -4,9 +4,9 @@
 {%- endmacro %}
 
 {% macro _seconds_since(time) -%}
-    {%- if 'dbt_delta_now' not in graph -%}
-        {%- do graph.update({'dbt_delta_now': run_query('select current_timestamp() as now').rows[0]['now']}) -%}
+    {%- set known = dbt_delta._memory('clock') -%}
+    {%- if 'now' not in known -%}
+        {%- do known.update({'now': run_query('select current_timestamp() as now').rows[0]['now']}) -%}
     {%- endif -%}
-    {%- set now = graph.dbt_delta_now -%}
-    {{- return((now.replace(tzinfo=none) - time.replace(tzinfo=none)).total_seconds()) -}}
+    {{- return((known.now.replace(tzinfo=none) - time.replace(tzinfo=none)).total_seconds()) -}}
 {%- endmacro %}

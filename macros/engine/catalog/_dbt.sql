@@ -27,9 +27,8 @@
         {%- set known = relations | map(attribute=1) | list -%}
         {%- do folders.update(adapter.dbt_delta_folders(schema_relation.schema, known)) -%}
     {%- endif -%}
-    {#- The graph is one object for all models of a run. -#}
-    {%- do graph.setdefault('dbt_delta_leftovers', {}).update({schema_relation.schema | lower: leftovers}) -%}
-    {%- do graph.setdefault('dbt_delta_folders', {}).update({schema_relation.schema | lower: folders}) -%}
+    {%- do dbt_delta._memory('leftovers').update({schema_relation.schema | lower: leftovers}) -%}
+    {%- do dbt_delta._memory('folders').update({schema_relation.schema | lower: folders}) -%}
     {{- return(relations) -}}
 {%- endmacro %}
 

@@ -1,4 +1,9 @@
 {# The folders of a relation's schema that belong to no relation, {name: path}, at the time of the listing. #}
 {% macro _folders(relation) -%}
-    {{- return(graph.get('dbt_delta_folders', {}).get(relation.schema | lower, {})) -}}
+    {{- return(dbt_delta._memory('folders').get(relation.schema | lower, {})) -}}
+{%- endmacro %}
+
+{# What killed runs left in a relation's schema, at the time of the listing. #}
+{% macro _leftovers(relation) -%}
+    {{- return(dbt_delta._memory('leftovers').get(relation.schema | lower, [])) -}}
 {%- endmacro %}

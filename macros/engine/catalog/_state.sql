@@ -9,3 +9,8 @@
     {%- set rows = dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation) ~ ' limit 1').rows -%}
     {{- return(rows[0]['version'] | int ~ ' ' ~ rows[0]['timestamp'] if rows | length else none) -}}
 {%- endmacro %}
+
+{# The id that a Delta table keeps for its life. #}
+{% macro _table_id(relation) -%}
+    {{- return(run_query('describe detail ' ~ dbt_delta._named(relation)).rows[0]['id']) -}}
+{%- endmacro %}

@@ -5,8 +5,9 @@
 #}
 {% macro _checks(expectations) -%}
     {%- set checks, unenforced = {}, [] -%}
-    {%- for key, expression in (config.get('tblproperties') or {}).items() if key.startswith('delta.constraints.') -%}
-        {%- do checks.update({key[18:] | lower: expression | string}) -%}
+    {%- set given = config.get('tblproperties') or {} -%}
+    {%- for name in dbt_delta._constraint_names(given) -%}
+        {%- do checks.update({name | lower: given[dbt_delta._constraint_property(name)] | string}) -%}
     {%- endfor -%}
     {%- for constraint in dbt_delta._promised_constraints() -%}
         {%- if constraint.type == 'not_null' -%}
@@ -60,16 +61,13 @@
 
 {# The expression of a custom constraint that is a CHECK, or none. #}
 {% macro _custom_check(constraint) -%}
-    {%- set found = modules.re.fullmatch('(?is)\\s*check\\s*\\((.*)\\)\\s*', constraint.expression or '')
-        if constraint.type == 'custom' else none -%}
-    {%- if not found -%}{{- return(none) -}}{%- endif -%}
-    {%- set at = namespace(depth=0, is_whole=true) -%}
-    {%- for token in dbt_delta._tokens(found.group(1)) if token in ('(', ')') -%}
-        {%- set at.depth = at.depth + (1 if token == '(' else -1) -%}
-        {%- if at.depth < 0 -%}{%- set at.is_whole = false -%}{%- endif -%}
-    {%- endfor -%}
+    {%- set expression = (constraint.expression or '') if constraint.type == 'custom' else '' -%}
+    {%- set tokens = dbt_delta._lexed(expression) -%}
+    {%- set texts = tokens | map(attribute='text') | list -%}
+    {%- if texts[:2] != ['check', '('] or texts[2:][-1:] != [')'] -%}{{- return(none) -}}{%- endif -%}
+    {%- set inner = dbt_delta._inner_sql(expression[tokens[1].end:tokens[-1].at]).strip() -%}
     {#- In (a) and (b) the outer brackets are not a pair. -#}
-    {{- return(found.group(1) | trim if at.is_whole else '(' ~ found.group(1) | trim ~ ')') -}}
+    {{- return(inner if dbt_delta._is_balanced(inner) else '(' ~ inner ~ ')') -}}
 {%- endmacro %}
 
 {% macro _has_constraints() -%}
@@ -120,7 +118,7 @@
         {%- do dbt_delta._refuse(
             'Two constraints have the name ' ~ name ~ ': ' ~ checks[name] ~ ', and ' ~ expression ~ '. Rename one.'
         ) -%}
-    {%- elif modules.re.search('(?i)\\bselect\\b', modules.re.sub("'(?:[^'\\\\]|\\\\.)*'|`[^`]*`", '', expression)) -%}
+    {%- elif dbt_delta._has_subquery(expression) -%}
         {#- Delta accepts it, and then refuses every write. -#}
         {%- do dbt_delta._refuse(
             'Constraint ' ~ name ~ ' contains a subquery: ' ~ expression ~ '. Delta checks each row by itself. '

@@ -50,8 +50,7 @@
 {%- endmacro %}
 
 {% macro _warn_of_config(name, key=none) -%}
-    {#- The graph is one object for all models of a run. -#}
-    {%- set warned = graph.setdefault('dbt_delta_warned', {}) -%}
+    {%- set warned = dbt_delta._memory('warnings') -%}
     {%- set what = name if key is none else name ~ ' ' ~ key -%}
     {%- if what not in warned -%}
         {%- do warned.update({what: true}) -%}

@@ -5,15 +5,15 @@
 {% macro _publish_settings() -%}
     {%- set given = var('dbt_delta_publish', none) -%}
     {%- if not given -%}{{- return(none) -}}{%- endif -%}
-    {#- The graph is one object for all models of a run. -#}
-    {%- if 'dbt_delta_publish' not in graph -%}
+    {%- set known = dbt_delta._memory('publish') -%}
+    {%- if 'settings' not in known -%}
         {%- do dbt_delta._check_publish(given) -%}
         {%- set is_here = 'targets' not in given or target.name in dbt_delta._names(given.targets) -%}
-        {%- do graph.update({'dbt_delta_publish': {
+        {%- do known.update({'settings': {
             'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
         } if is_here else none}) -%}
     {%- endif -%}
-    {{- return(graph.dbt_delta_publish) -}}
+    {{- return(known.settings) -}}
 {%- endmacro %}
 
 {% macro _check_publish(given) -%}
@@ -100,5 +100,5 @@
 {% macro _publish_properties(format) -%}
     {%- set settings = dbt_delta._publish_settings() if format == 'delta' else none -%}
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list if settings else [] -%}
-    {{- return({'delta.enableInCommitTimestamps': 'true'} if model.unique_id in ids else {}) -}}
+    {{- return(dbt_delta._feature_properties(['commit_times']) if model.unique_id in ids else {}) -}}
 {%- endmacro %}

@@ -29,17 +29,3 @@
     {%- endif -%}
     {{- return(column) -}}
 {%- endmacro %}
-
-{#
-    Whether a table has a property; keys and values as Delta stores them. A feature counts with any accepted word, and
-    a table may need newer readers and writers than the property says.
-#}
-{% macro _has_property(properties, key, value) -%}
-    {%- set found, wanted = properties.get(key), dbt_delta._plain(value) -%}
-    {%- if key.startswith('delta.feature.') -%}
-        {{- return(found is not none and wanted | lower in ('supported', 'enabled')) -}}
-    {%- elif key in ('delta.minReaderVersion', 'delta.minWriterVersion') and found is not none -%}
-        {{- return(found | int >= wanted | int) -}}
-    {%- endif -%}
-    {{- return(key == 'delta.ignoreProtocolDefaults' or found == wanted) -}}
-{%- endmacro %}

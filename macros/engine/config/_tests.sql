@@ -3,7 +3,8 @@
     _countable_test has them. A test that is selected without others of its table is not among them.
 #}
 {% macro _countable_tests() -%}
-    {%- if 'dbt_delta_tests' not in graph -%}
+    {%- set known = dbt_delta._memory('tests') -%}
+    {%- if 'countable' not in known -%}
         {%- set found, several = {}, {} -%}
         {%- for id in (selected_resources if dbt_delta._is_true(var('dbt_delta_fused_tests', true)) else []) -%}
             {%- set node = graph.nodes.get(id, {}) -%}
@@ -13,10 +14,9 @@
         {%- for id, tests in found.items() if tests | length > 1 -%}
             {%- do several.update({id: tests | sort(attribute='id')}) -%}
         {%- endfor -%}
-        {#- The graph is one object for all nodes of a run. -#}
-        {%- do graph.update({'dbt_delta_tests': several}) -%}
+        {%- do known.update({'countable': several}) -%}
     {%- endif -%}
-    {{- return(graph['dbt_delta_tests']) -}}
+    {{- return(known.countable) -}}
 {%- endmacro %}
 
 {#

@@ -105,11 +105,3 @@
         else 'run ' ~ commit.run[:8] ~ (' (' ~ commit.node ~ ')' if commit.node else '')
     ) -}}
 {%- endmacro %}
-
-{# The properties that decide how long versions can be read, with Delta's defaults. #}
-{% macro _retention_properties() -%}
-    {{- return({
-        'delta.deletedFileRetentionDuration': 'interval 7 days',
-        'delta.logRetentionDuration': 'interval 30 days',
-    }) -}}
-{%- endmacro %}

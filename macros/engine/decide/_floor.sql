@@ -15,7 +15,7 @@
 
 {# The same from a table's properties and from the needs of others, as _need returns them. #}
 {% macro _floor_of(state, needs) -%}
-    {%- set key = 'delta.deletedFileRetentionDuration' -%}
+    {%- set key = dbt_delta._retention_property('files') -%}
     {%- set property = dbt_delta._hours(
         dbt_delta._own_retention(state.configuration)[key] or dbt_delta._retention_properties()[key]
     ) -%}
@@ -153,8 +153,8 @@
     {%- if hours == table.floor.property_hours -%}{{- return({}) -}}{%- endif -%}
     {%- set own, default = dbt_delta._own_retention(table.state.configuration), dbt_delta._retention_properties() -%}
     {%- set interval = 'interval ' ~ (hours * 3600) | round(0, 'ceil') | int ~ ' seconds' -%}
-    {%- set lent = {'delta.deletedFileRetentionDuration': interval, 'dbt_delta.retention': tojson(own)} -%}
-    {%- set log_key = 'delta.logRetentionDuration' -%}
+    {%- set lent = {dbt_delta._retention_property('files'): interval, 'dbt_delta.retention': tojson(own)} -%}
+    {%- set log_key = dbt_delta._retention_property('log') -%}
     {%- set is_longer = dbt_delta._hours(own[log_key] or default[log_key]) < hours -%}
     {{- return(dict(lent, **({log_key: interval} if is_longer else {}))) -}}
 {%- endmacro %}

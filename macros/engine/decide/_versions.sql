@@ -10,7 +10,7 @@
             {%- do dbt_delta._refuse(
                 what ~ ' is ' ~ text ~ ': ' ~ dbt_delta._named(relation) ~ ' has versions ' ~ first ~ ' to '
                 ~ newest ~ '.'
-                ~ (' Older ones are no longer in the log (delta.logRetentionDuration).' if text | int < first else '')
+                ~ (' Older ones are no longer in the log (' ~ dbt_delta._retention_property('log') ~ ').' if text | int < first else '')
             ) -%}
         {%- endif -%}
         {{- return(text | int) -}}

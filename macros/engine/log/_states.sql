@@ -140,6 +140,17 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
     }) -}}
 {%- endmacro %}
 
+{# The names that the files have for columns, by the columns' names in lower case. #}
+{% macro _physical_names(columns) -%}
+    {%- set names = {} -%}
+    {%- for column in columns -%}
+        {%- do names.update({
+            column.name | lower: column.metadata.get('delta.columnMapping.physicalName', column.name),
+        }) -%}
+    {%- endfor -%}
+    {{- return(names) -}}
+{%- endmacro %}
+
 {# With column mapping the log has other names for columns; they are replaced by the names of the schema. #}
 {% macro _logical_names(columns) -%}
     {%- set names = {} -%}

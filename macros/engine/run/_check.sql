@@ -77,7 +77,7 @@
 {% macro _check_defaults(table, batch) -%}
     {%- set computing = ['legacy'] if '4' <= table.properties.get('delta.minWriterVersion', '4') < '7' else [] -%}
     {%- for feature in ('allowColumnDefaults', 'generatedColumns', 'identityColumns')
-        if dbt_delta._has_property(table.properties, 'delta.feature.' ~ feature, 'supported') -%}
+        if dbt_delta._has_feature(table.properties, feature) -%}
         {%- do computing.append(feature) -%}
     {%- endfor -%}
     {%- for column in table.columns if dbt_delta._column(batch.columns, column.name) is none -%}

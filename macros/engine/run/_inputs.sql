@@ -18,9 +18,9 @@
     {%- if settings.inputs | map(attribute='from') | select('none') | list | length == settings.inputs | length -%}
         {{- return(sql) -}}
     {%- endif -%}
-    {%- do graph.setdefault('dbt_delta_rebuilt', []).append(model.unique_id) -%}
+    {%- do dbt_delta._memory('rebuilt').update({model.unique_id: true}) -%}
     {%- set sql = dbt_delta._model_sql(is_stale=true) -%}
-    {%- do graph.dbt_delta_rebuilt.remove(model.unique_id) -%}
+    {%- do dbt_delta._memory('rebuilt').pop(model.unique_id) -%}
     {{- return(sql) -}}
 {%- endmacro %}
 

@@ -39,7 +39,7 @@
             {%- if sql -%}
                 {#- What a hook writes is not what the model read. SET is not undone. -#}
                 {%- set follows = 'dbt_delta_input ' in (compiled_code | default('', true))
-                    and not modules.re.match('(?i)(re)?set\\s', sql) -%}
+                    and dbt_delta._tokens(sql)[:1] not in (['set'], ['reset']) -%}
                 {%- call dbt_delta._tagging({'dbt_hook': true} if follows else {}) -%}
                     {%- call statement() -%}{{ sql }}{%- endcall -%}
                 {%- endcall -%}

@@ -38,7 +38,7 @@
     {%- if dbt_delta._is_session() or adapter.dbt_delta_attempt is not defined -%}
         {{- return(dbt_delta._folders(relation).get(name)) -}}
     {%- endif -%}
-    {%- set places = graph.setdefault('dbt_delta_places', {}) -%}
+    {%- set places = dbt_delta._memory('places') -%}
     {%- if relation.schema not in places -%}
         {%- for row in run_query('describe schema ' ~ dbt_delta._quoted(relation.schema)).rows
             if row['info_name'] == 'Location' -%}
@@ -57,7 +57,7 @@
     {%- for name, path in dbt_delta._folders(relation).items() if name[:-10] == start ~ 'tmp_' -%}
         {%- do adapter.dbt_delta_drop_folder(path) -%}
     {%- endfor -%}
-    {%- for left in graph.get('dbt_delta_leftovers', {}).get(relation.schema | lower, [])
+    {%- for left in dbt_delta._leftovers(relation)
         if left.identifier[:-14] == start and not left.identifier.endswith(own) -%}
         {%- do dbt_delta._drop(left, left.type) -%}
     {%- endfor -%}

@@ -10,8 +10,8 @@
         {{- return(adapter.dbt_delta_once(key, dbt_delta._ask_test_counts, relation, tests, state)) -}}
     {%- endif -%}
     {#- Jinja cannot wait: while one thread asks, the others go on by themselves. -#}
-    {%- set asking = graph.setdefault('dbt_delta_asking', {}) -%}
-    {%- set known = graph.setdefault('dbt_delta_test_counts', {}) -%}
+    {%- set asking = dbt_delta._memory('asked counts') -%}
+    {%- set known = dbt_delta._memory('counts') -%}
     {%- if asking.setdefault(key, model.unique_id) == model.unique_id -%}
         {%- do known.update({key: dbt_delta._ask_test_counts(relation, tests, state)}) -%}
     {%- endif -%}

@@ -42,7 +42,7 @@
 {%- endmacro %}
 
 {#
-    Whether Delta can widen a column from one type to another (delta.enableTypeWidening). The list is from the
+    Whether Delta can widen a column from one type to another. The list is from the
     documentation of Delta 4.4.
 #}
 {% macro _widens(narrow, wide) -%}

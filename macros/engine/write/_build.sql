@@ -7,9 +7,7 @@
     keeps versions. Delta refuses partitions for a table that was ever clustered, and another location.
 #}
 {% macro _is_replaceable(existing, layout) -%}
-    {%- set was_clustered = dbt_delta._has_property(
-        existing.properties, 'delta.feature.clustering', 'supported'
-    ) -%}
+    {%- set was_clustered = dbt_delta._has_feature(existing.properties, 'clustering') -%}
     {%- set moves = layout.location and not existing.location.rstrip('/').endswith(
         layout.location.split('://')[-1].split('file:')[-1].rstrip('/')
     ) -%}

@@ -34,10 +34,10 @@ as
 {% macro _creation_properties(layout) -%}
     {%- set properties = dict(layout.defaults, **layout.properties) -%}
     {%- for name, expression in layout.checks.items() -%}
-        {%- do properties.update({'delta.constraints.' ~ name: expression}) -%}
+        {%- do properties.update({dbt_delta._constraint_property(name): expression}) -%}
     {%- endfor -%}
-    {%- if properties.get('delta.columnMapping.mode', 'none') != 'none' -%}
-        {%- do properties.pop('delta.enableChangeDataFeed', none) -%}
+    {%- if dbt_delta._has_feature(properties, 'column_mapping') -%}
+        {%- do properties.pop(dbt_delta._feature_property('change_feed').key, none) -%}
     {%- endif -%}
     {{- return(properties) -}}
 {%- endmacro %}

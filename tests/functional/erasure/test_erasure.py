@@ -90,9 +90,10 @@ WRITE = re.compile(r"\s*(/\*.*?\*/\s*)?(merge|reorg|vacuum|alter)\b", re.DOTALL)
 class Shop:
     """A project with a customer who is to be erased, in as many places as Delta has."""
 
-    def __init__(self, project: Project, tables: tuple[str, ...]) -> None:
+    def __init__(self, project: Project, tables: tuple[str, ...], subject: dict[str, str]) -> None:
         self.project = project
         self.tables = tables
+        self.subject = subject
         short = [f"{project.schema}.{name}" for name in (*tables, "requests")]
         self.vars = {"dbt_delta_short_retention": short, "dbt_delta_undo_days": 0}
         self.sql("create schema if not exists {schema}")
@@ -101,11 +102,10 @@ class Shop:
     def sql(self, text: str) -> list[Any]:
         return self.project.sql(text)
 
-    def arrive(self) -> None:
-        self.sql(f"insert into {{schema}}.customers values ({ID}, '{KEY}', '{PHONE}'),"
-                 " (2, 'b', 'p2'), (3, 'c', 'p3')")  # fmt: skip
-        self.sql(f"insert into {{schema}}.sold values ({ORDERS[0]}, {ID}, 5),"
-                 f" ({ORDERS[1]}, {ID}, -5), (21, 2, 7), (22, 2, -7)")  # fmt: skip
+    def arrive(self, rows: dict[str, str]) -> None:
+        """New rows of the sources."""
+        for name, values in rows.items():
+            self.sql(f"insert into {{schema}}.{name} values {values}")
 
     def ask(self) -> None:
         self.sql(f"insert into {{schema}}.requests values ({ID}, '{KEY}')")
@@ -187,13 +187,16 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def shop(new_shared_project: Callable[[str], Project]) -> Shop:
-    made = Shop(new_shared_project("erasure"), NAMES)
+    orders = f"({ORDERS[0]}, {ID}, 5), ({ORDERS[1]}, {ID}, -5)"
+    subject = {"customers": f"({ID}, '{KEY}', '{PHONE}')", "sold": orders}
+    others = {"customers": "(2, 'b', 'p2'), (3, 'c', 'p3')", "sold": "(21, 2, 7), (22, 2, -7)"}
+    made = Shop(new_shared_project("erasure"), NAMES, subject)
     made.project.write(BIG)
     made.sql("create table {schema}.customers (customer_id bigint, email string, phone string)"
              " using delta tblproperties ('delta.enableDeletionVectors' = 'false')")  # fmt: skip
     made.sql("create table {schema}.sold (order_id bigint, customer_id bigint, amount int)"
              " using delta")  # fmt: skip
-    made.arrive()
+    made.arrive({name: f"{rows}, {others[name]}" for name, rows in subject.items()})
     made.project.dbt("build", vars=made.vars)
     # A predicate in the log, and new versions of the subject's rows.
     made.sql(f"update {{schema}}.customers set phone = concat(phone, '!') where customer_id = {ID}")
@@ -222,7 +225,7 @@ def check_erasure(shop: Shop, broken_at: dict[str, int], writes: int, count: int
     steps = random.Random(SEED).sample(range(1, writes), examples(1, 4))
     for number, step in enumerate(steps):
         if number:
-            shop.arrive()
+            shop.arrive(shop.subject)
             shop.ask()
         print(f"write {step} fails, by seed {SEED}", flush=True)
         broken_at.update(step=step, writes=0)
@@ -232,8 +235,8 @@ def check_erasure(shop: Shop, broken_at: dict[str, int], writes: int, count: int
         assert {kind for _, kind in shop.planted()} == {"log"}
         assert not shop.subject_rows()
         assert not shop.sql("select * from {schema}.requests")
+    assert shop.others() == others
     if len(steps) == 1:
-        assert shop.others() == others
         for name in shop.tables:
             merges = [c for c in shop.project.history(name) if c["operation"] == "MERGE"]
             assert sum("dbt_erased" in (c["userMetadata"] or "") for c in merges) == 1
@@ -304,19 +307,16 @@ class People(Shop):
     """Two tables, without a model; `letters` belong to who has their number."""
 
     def __init__(self, project: Project) -> None:
-        super().__init__(project, ("people", "letters"))
+        people, letters = f"({ID}, '{KEY}', '{PHONE}', 1, 77)", f"(77, '{PHONE}')"
+        super().__init__(project, ("people", "letters"), {"people": people, "letters": letters})
         project.write(SMALL)
         self.sql("create table {schema}.people (customer_id bigint, email string, phone string,"
                  " bought int, letter_no bigint) using delta"
                  f" tblproperties {FEED_SQL}")  # fmt: skip
         self.sql("create table {schema}.letters (letter_no bigint, body string) using delta"
                  " tblproperties ('delta.columnMapping.mode' = 'name')")  # fmt: skip
-        self.arrive()
-
-    def arrive(self) -> None:
-        self.sql(f"insert into {{schema}}.people values ({ID}, '{KEY}', '{PHONE}', 1, 77),"
-                 " (2, 'b', 'p2', 2, 78)")  # fmt: skip
-        self.sql(f"insert into {{schema}}.letters values (77, '{PHONE}'), (78, 'p2')")
+        self.arrive({"people": f"{people}, (2, 'b', 'p2', 2, 78)"})
+        self.arrive({"letters": f"{letters}, (78, 'p2')"})
 
 
 @pytest.fixture

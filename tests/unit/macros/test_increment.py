@@ -103,7 +103,7 @@ def build(
         config=found,
         context=own or {},
         flags=SimpleNamespace(EMPTY=empty),
-        graph=SimpleNamespace(nodes={}, get=lambda key, default=None: default),
+        graph={"nodes": {}},
         invocation_id="run",
         is_incremental=lambda: session.cached is not None and session.cached.type == "table",
         local_md5=lambda text: "0123456789abcdef",

@@ -74,6 +74,8 @@ def test_defaults(macros) -> None:
         ({"merge_prune": "day", "unique_key": "id"}, "not in unique_key"),
         ({"stage": "cache"}, "auto, view, table"),
         ({"not_matched_by_source_action": "drop"}, "'delete' or 'update set"),
+        ({"not_matched_by_source_action": "delete from t"}, "'delete' or 'update set"),
+        ({"not_matched_by_source_action": "update set"}, "'delete' or 'update set"),
         ({"not_matched_by_source_condition": "true"}, "not_matched_by_source_action"),
         ({"skip_matched_step": True, "skip_not_matched_step": "true"}, "nothing to do"),
         ({"row_filter": {"function": "f"}}, "row_filter needs Databricks"),

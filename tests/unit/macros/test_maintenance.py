@@ -824,3 +824,19 @@ def test_a_vacuum_borrows_its_hours(
         # By what a killed one has left, the next knows the table's own.
         killed = {**lent, "dbt_delta.retention": own}
         assert package._own_retention(killed) == dict.fromkeys(package._retention_properties())
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("select a from t where b = 1 and x.c in (1) group by d", ["b", "c"]),
+        ("select * from t join u on t.a = u.b order by c < 1", ["a", "b"]),
+        ("select a = 1 from t", []),
+        ("from t where `a b` is null and c between 1 and 2 and d not like 'x'", ["a b", "c", "d"]),
+        ("from t where 1 < a and 2 = f(b) and c + d > 3", ["a", "d"]),
+        ("from t -- where a = 1\nwhere note = 'b = 1' /* c = 1 */", ["note"]),
+        ("from t {# where a = 1 #} where {{ x }} = B", ["b"]),
+    ],
+)
+def test_names_that_sql_compares_where_it_filters(macros, code: str, names: list[str]) -> None:
+    assert macros()._compared_names(code) == names

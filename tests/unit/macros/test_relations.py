@@ -26,6 +26,51 @@ def test_has_property(macros, key: str, value: object, has: bool) -> None:
     assert macros()._has_property(properties, key, value) is has
 
 
+@pytest.mark.parametrize(
+    ("properties", "feature", "has"),
+    [
+        ({"delta.columnMapping.mode": "name"}, "column_mapping", True),
+        ({"delta.columnMapping.mode": "id"}, "column_mapping", True),
+        ({"delta.columnMapping.mode": "none"}, "column_mapping", False),
+        ({"delta.columnMapping.maxColumnId": "2"}, "column_mapping", False),
+        ({"delta.enableDeletionVectors": "true"}, "deletion_vectors", True),
+        ({"delta.enableDeletionVectors": "false"}, "deletion_vectors", False),
+        ({"delta.feature.deletionVectors": "supported"}, "deletion_vectors", False),
+        ({"delta.feature.variantType": "supported"}, "variantType", True),
+        ({"delta.feature.variantType": "enabled"}, "variantType", True),
+        ({"variantType": "supported"}, "variantType", False),
+        ({"delta.appendOnly": None}, "append_only", False),
+        ({}, "type_widening", False),
+    ],
+)
+def test_has_feature(macros, properties: dict[str, Any], feature: str, has: bool) -> None:
+    assert macros()._has_feature(properties, feature) is has
+
+
+@pytest.mark.parametrize("given", [True, "true"])
+def test_a_table_will_have_what_the_layout_gives_it(macros, given: Any) -> None:
+    package, key = macros(), "delta.enableTypeWidening"
+    table = {"properties": {key: "false", "delta.columnMapping.mode": "name"}}
+    assert package._will_have_feature(table, layout(properties={key: given}), "type_widening")
+    assert not package._will_have_feature(table, layout(), "type_widening")
+    assert package._will_have_feature(table, layout(), "column_mapping")
+    off = layout(properties={"delta.columnMapping.mode": "none"})
+    assert not package._will_have_feature(table, off, "column_mapping")
+    assert table["properties"][key] == "false"
+
+
+def test_features_are_turned_on_by_their_properties(macros) -> None:
+    package = macros()
+    assert package._feature_properties(["column_mapping", "type_widening", "variantType"]) == {
+        "delta.columnMapping.mode": "name",
+        "delta.enableTypeWidening": "true",
+        "delta.feature.variantType": "supported",
+    }
+    assert package._turn_on("change_feed") == (
+        "Add tblproperties {'delta.enableChangeDataFeed': 'true'} to the model"
+    )
+
+
 def layout(**entries: Any) -> dict[str, Any]:
     """A configuration that promises nothing but these."""
     nothing: dict[str, Any] = {
@@ -171,6 +216,27 @@ def test_violations(macros, count: int) -> None:
         "filter (where (n > 0) is not true) "
         "from (select *, cast(null as int) as `n` from `s`.`t`)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "check"),
+    [
+        ("CHECK (a > 0)", "a > 0"),
+        ("/* why */ check(a > 0 -- at least\n)", "a > 0"),
+        ("check (a > 0) or (b > 0)", "(a > 0) or (b > 0)"),
+        ("check (a <> ')') ", "a <> ')'"),
+        ("check (a > 0", None),
+        ("checked (a > 0)", None),
+        ("check", None),
+        (None, None),
+    ],
+)
+def test_a_custom_constraint_may_be_a_check(
+    macros, expression: str | None, check: str | None
+) -> None:
+    package = macros()
+    assert package._custom_check({"type": "custom", "expression": expression}) == check
+    assert package._custom_check({"type": "check", "expression": expression}) is None
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ MACROS = Path(__file__).parents[3] / "macros"
 # A macro calls its own layer and those before it. What Spark says and what follows from it are one.
 LAYERS = (
     {"engine/text"},
+    {"engine/format"},
     {"engine/types"},
     {"engine/config"},
     {"engine/log"},
@@ -23,8 +24,15 @@ LAYERS = (
     {"engine/run"},
 )
 # What decides, and what writes SQL, asks nothing.
-PURE = {"engine/text", "engine/types", "engine/config", "engine/log", "engine/write"}
-PURE |= {"engine/batch", "incremental"}
+PURE = {"engine/text", "engine/format", "engine/types", "engine/config", "engine/log"}
+PURE |= {"engine/write", "engine/batch", "incremental"}
+# Where Delta's own words are: its properties, statements and log, what is asked and what is run.
+OF_DELTA = {"engine/format", "engine/log", "engine/catalog", "engine/run"}
+WORDS = re.compile(
+    r"(?<![\w.])delta\.[a-zA-Z]|(?:version|timestamp) as of '|table_changes\(\{"
+    r"|'describe (?:history|detail)|^(?:optimize|reorg) ",
+    re.MULTILINE,
+)
 # A strategy of the user's own is told the columns that dbt's cache knows. Users call the others
 # with two relations or versions only: what they compare has to be asked.
 ASKING_TEXTS = {
@@ -177,6 +185,28 @@ def test_a_record_is_never_changed() -> None:
             f"{macro.folder}: {macro.name} has {found[0]}"
             for macro in macros().values()
             for found in re.finditer(RECORDS, macro.text)
+        ]
+    )
+
+
+def test_deltas_own_words_have_one_place() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {found[0]}"
+            for macro in macros().values()
+            if macro.folder not in OF_DELTA
+            for found in WORDS.finditer(macro.text)
+        ]
+    )
+
+
+def test_what_a_run_remembers_has_one_place() -> None:
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {found[0]}"
+            for macro in macros().values()
+            if macro.name != "_memory"
+            for found in re.finditer(r"\bgraph\.(?:setdefault|update|pop)\(", macro.text)
         ]
     )
 

@@ -3,6 +3,11 @@
     {{- return(dbt_delta._named(relation) ~ ' version as of ' ~ version) -}}
 {%- endmacro %}
 
+{# The same at a time. #}
+{% macro _as_of_time(relation, time) -%}
+    {{- return(dbt_delta._named(relation) ~ ' timestamp as of ' ~ dbt_delta._literal(time)) -}}
+{%- endmacro %}
+
 {% macro _change_feed_sql(relation, first, last) -%}
 select * except (_commit_timestamp)
 from table_changes({{ dbt_delta._literal(dbt_delta._named(relation)) }}, {{ first }}, {{ last }})
@@ -22,11 +27,4 @@ zorder by ({{ dbt_delta._quoted_paths(dbt_delta._names(zorder_by)) }})
 {% macro _purge_sql(relation, where=none) -%}
 reorg table {{ dbt_delta._named(relation) }}
 {%- if where %} where {{ where }}{% endif %} apply (purge)
-{%- endmacro %}
-
-{# Name, time and size, which together identify one delivery of a file. #}
-{% macro _file_columns() -%}
-        substring_index(_metadata.file_path, '/', -1) as _file,
-        _metadata.file_modification_time as _file_modified_at,
-        _metadata.file_size as _file_size
 {%- endmacro %}
