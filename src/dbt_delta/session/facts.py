@@ -90,8 +90,10 @@ def applications(snapshot: Any) -> list[str]:
     return str(snapshot.transactions().keys().mkString("\0")).split("\0")
 
 
-def delta_table(spark: "SparkSession", table: str) -> Any:
-    """Delta's newest snapshot of a table named as in SQL, or as ``delta.`/path` ``; else None.
+def delta_table(spark: "SparkSession", table: str) -> tuple[str, Any] | None:
+    """A Delta table named as in SQL, or as ``delta.`/path` ``: its full name and newest snapshot.
+
+    The full name is never that of a temporary view. None if it is not a Delta table.
 
     Raises:
         AnalysisException: there is no such table.
@@ -103,13 +105,14 @@ def delta_table(spark: "SparkSession", table: str) -> Any:
     if is_path and not catalog.tableExists(identifier):
         none = spark._jvm.scala.Option.empty()
         log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session, identifier.table())
-        snapshot = log.update(False, none, none)
+        name, snapshot = f"delta.{quoted_name(identifier.table())}", log.update(False, none, none)
     else:
         entry = catalog.getTableMetadata(identifier)
         if (_optional(entry.provider()) or "").lower() != "delta":
             return None
-        snapshot = _snapshot(spark, entry)
-    return None if snapshot.version() < 0 else snapshot
+        full = ("spark_catalog", entry.database(), entry.identifier().table())
+        name, snapshot = ".".join(map(quoted_name, full)), _snapshot(spark, entry)
+    return None if snapshot.version() < 0 else (name, snapshot)
 
 
 def columns_of(snapshot: Any) -> list[dict[str, Any]]:

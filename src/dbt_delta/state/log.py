@@ -142,8 +142,8 @@ def changed_at(log: Log) -> tuple[int, bool] | None:
 def standing(log: Log, version: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """Version and ``commitInfo`` of the commits that made a version's rows, newest first.
 
-    After a RESTORE follow the commits of the version that it restored. Ends before what was cleaned
-    up.
+    After a RESTORE follow the commits of the version that it restored. Ends with a commit that made
+    the table anew, and before what was cleaned up.
 
     Raises:
         LookupError: the table was restored, to a timestamp or to what the log has no more; or the
@@ -159,6 +159,8 @@ def standing(log: Log, version: int) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         info = next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
         yield at, info
+        if is_anew(info):
+            return
         if info.get("operation") != "RESTORE":
             at -= 1
             continue
@@ -166,6 +168,20 @@ def standing(log: Log, version: int) -> Iterator[tuple[int, dict[str, Any]]]:
         if not restored.isdecimal():
             raise LookupError(f"version {at} restored the table to a timestamp")
         at, is_restored = int(restored), True
+
+
+def is_anew(info: dict[str, Any]) -> bool:
+    """Whether a commit put another table in the place of the one before: CREATE OR REPLACE."""
+    return "REPLACE TABLE" in str(info.get("operation"))
+
+
+def info_of(log: Log, number: int) -> dict[str, Any]:
+    """The ``commitInfo`` of a version; empty if the commit has none, or is gone."""
+    try:
+        actions = _actions(log, number)
+    except Exception:  # cleaned up; Java's own kind of error elsewhere
+        return {}
+    return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
 
 
 def metadata_of(info: dict[str, Any]) -> dict[str, Any]:

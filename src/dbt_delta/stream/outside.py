@@ -9,6 +9,7 @@ and what does not follow from what the table has is refused.
 import hashlib
 import json
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +30,8 @@ _TAG = "dbt_delta_writer"
 # Another try of the same transaction was faster.
 _SAME = "[DELTA_CONCURRENT_TRANSACTION"
 _OTHERS = re.compile(r"map<|\bvariant\b|\bcollate\b|\bgeo(metry|graphy)\b", re.IGNORECASE)
+# What a commit's tag must have in common with the rows that are looked for.
+_OF_WRITER, _OF_RUN = ("writer", "checkpoint"), ("run",)
 _ANEW = "Start the stream with a new checkpoint and, without a unique_key, a new table."
 
 
@@ -67,7 +70,7 @@ def idempotent_writer(
 
     def write(rows: "DataFrame", number: int) -> None:
         spark = rows.sparkSession
-        identity, offsets = _planned(spark, number)
+        identity, attempt, offsets = _planned(spark, number)
         prefix = f"dbt_delta_writer_{name}_"
         tag = {"writer": name, "checkpoint": identity, "batch": number, "offsets": offsets}
 
@@ -76,8 +79,8 @@ def idempotent_writer(
             problem = batch_problem(
                 tag,
                 last,
-                None if last is None else _standing(spark, snapshot, table, tag, "checkpoint"),
-                has_others=last is None and _has_others(snapshot, prefix, len(identity)),
+                None if last is None else _standing(spark, snapshot, table, tag, _OF_WRITER),
+                has_others=last is None and _has_others(snapshot, prefix, identity),
                 has_key=bool(target.keys),
                 first=first,
             )
@@ -85,7 +88,14 @@ def idempotent_writer(
                 raise WriteRefused(f"{table}, stream {name}, micro-batch {number}: {problem}")
             return None if last == number else _Transaction(prefix + identity, number, tag)
 
-        _once(rows, target, transaction)
+        def problem(snapshot: Any) -> str:
+            if number == first and not target.keys and _has_others(snapshot, prefix, identity):
+                return "another checkpoint of the stream began: both may have written the same rows"
+            return ""
+
+        held = _snapshot(spark, table)[1].metadata().id()
+        with _called_once(table, (held, prefix + identity), (attempt, number)):
+            _once(rows, target, transaction, problem)
 
     return write
 
@@ -110,16 +120,18 @@ def idempotent_write(
     Raises:
         WriteRefused: the rows do not fit, or Delta's log cannot tell whether the table has them.
     """
-    if not run:
-        raise WriteRefused(f"{table}: run is empty. Name each run, so that a second try is known.")
+    if not run or not isinstance(run, str):
+        raise WriteRefused(
+            f"{table}: run is {run!r}. Name each run by a text, so that a second try is known."
+        )
     application, tag = f"dbt_delta_run_{run}", {"run": run}
 
     def transaction(snapshot: Any) -> _Transaction | None:
         last = facts.transaction_of(snapshot, application)
         if last is None:
             return _Transaction(application, 0, tag)
-        standing = _standing(rows.sparkSession, snapshot, table, tag, "run")
-        # Restored to a version before it: the rows are gone, and Delta keeps the number.
+        standing = _standing(rows.sparkSession, snapshot, table, tag, _OF_RUN)
+        # Restored to a version before it, or replaced: the rows are gone, Delta keeps the number.
         return _Transaction(application, last + 1, tag) if standing is None else None
 
     return _once(rows, _Target(table, _names(unique_key), latest_by), transaction)
@@ -176,7 +188,9 @@ def batch_problem(
         )
     held = -1 if standing is None else standing.get("batch", last)
     if held < last:
-        return f"the table was restored to a version before micro-batch {last}. {_ANEW}"
+        return (
+            f"the table was restored to a version before micro-batch {last}, or replaced. {_ANEW}"
+        )
     if number > last + 1:
         return f"the last one that the table has is {last}: rows are missing. {_ANEW}"
     if number < last or (number == last and (standing or {}).get("offsets") != tag["offsets"]):
@@ -261,23 +275,64 @@ def merge_sql(table: str, source: str, columns: Sequence[dict[str, Any]], target
     )
 
 
+# By table and transaction: the last run of a stream and micro-batch for which this process wrote.
+_calls: dict[tuple[str, str], tuple[str, int]] = {}
+_calls_guard = threading.Lock()
+
+
+@contextmanager
+def _called_once(table: str, key: tuple[str, str], call: tuple[str, int]) -> Iterator[None]:
+    """Refuses a second call for a micro-batch: its rows would be taken for those of the first.
+
+    Spark hands a batch over again only in another run of the stream. A call that failed may be
+    made again.
+    """
+    with _calls_guard:
+        if _calls.get(key) == call:
+            raise WriteRefused(
+                f"{table}, micro-batch {call[1]}: a writer of the same name was called for it "
+                "before. Write all rows of a table in one call, or give each writer its own name."
+            )
+        _calls[key] = call
+    try:
+        yield
+    except BaseException:
+        with _calls_guard:
+            _calls.pop(key, None)
+        raise
+
+
 def _once(
-    rows: "DataFrame", target: _Target, transaction: Callable[[Any], _Transaction | None]
+    rows: "DataFrame",
+    target: _Target,
+    transaction: Callable[[Any], _Transaction | None],
+    problem: Callable[[Any], str] = lambda _: "",
 ) -> bool:
     """Writes rows until the table has the transaction; returns whether this call wrote them.
 
-    ``transaction`` says what to write by Delta's snapshot: None if the table has it.
+    ``transaction`` says what to write by Delta's snapshot: None if the table has it. ``problem`` is
+    asked after the write.
+
+    Raises:
+        WriteRefused: also, after the write, if others have made the table anew meanwhile.
     """
-    has_written, failures = False, 0
+    failures = 0
     with _kept(rows, bool(target.keys)):
         while True:
-            snapshot = _snapshot(rows.sparkSession, target.table)
-            todo = transaction(snapshot)
-            if todo is None or has_written:
-                return has_written
+            name, before = _snapshot(rows.sparkSession, target.table)
+            todo = transaction(before)
+            if todo is None:
+                return False
+            todo.tag["write"] = uuid.uuid4().hex
             try:
-                _write(rows, target, snapshot, todo)
-                has_written = True
+                _write(rows, target, name, before, todo)
+                after = _snapshot(rows.sparkSession, target.table)[1]
+                is_own, text = _outcome(rows.sparkSession, before, after, todo)
+                if text := text or problem(after):
+                    raise WriteRefused(f"{target.table}: {text}. Look at its rows and its history.")
+                return is_own
+            except WriteRefused:
+                raise
             except Exception as error:
                 text = errors.message(error)
                 if text.startswith(_SAME):
@@ -301,7 +356,32 @@ def _kept(rows: "DataFrame", is_read_twice: bool) -> Iterator[None]:
             rows.unpersist()
 
 
-def _write(rows: "DataFrame", target: _Target, snapshot: Any, todo: _Transaction) -> None:
+def _outcome(
+    spark: "SparkSession", before: Any, after: Any, todo: _Transaction
+) -> tuple[bool, str]:
+    """Whether a write made its commit, and what others did to the table since the look at it.
+
+    Another try of the same transaction may have been faster: Delta then makes no commit. The text
+    is empty if nothing took rows away.
+    """
+    opened = log.open_log(spark, facts.place_of(after))
+    commits = [log.info_of(opened, at) for at in range(before.version() + 1, after.version() + 1)]
+    own = [n for n, one in enumerate(commits) if _tag_of(one).get("write") == todo.tag["write"]]
+    until = own[0] if own else len(commits)
+    is_known = (facts.transaction_of(after, todo.application) or 0) >= todo.version
+    is_anew = before.metadata().id() != after.metadata().id() or not is_known
+    for info in commits[:until]:
+        is_anew = is_anew or info.get("operation") == "RESTORE" or log.is_anew(info)
+    # Without commitInfo there is no tag.
+    return (
+        bool(own) or not any(commits),
+        "it was restored or made anew while it was written" if is_anew else "",
+    )
+
+
+def _write(
+    rows: "DataFrame", target: _Target, name: str, snapshot: Any, todo: _Transaction
+) -> None:
     """One commit, in a session of its own: settings for one statement are no other thread's."""
     spark = rows.sparkSession
     has = {field.name.lower() for field in rows.schema}
@@ -317,14 +397,15 @@ def _write(rows: "DataFrame", target: _Target, snapshot: Any, todo: _Transaction
         # The clone takes the views over when its catalog is first asked for.
         session.sessionState().catalog()
     finally:
-        spark.catalog.dropTempView(view)
+        # Spark's own way to drop a view also takes its rows out of the cache.
+        spark._jsparkSession.sessionState().catalog().dropTempView(view)
     source = source_sql(view, columns, target)
     if target.keys:
         _refuse_duplicates(session, source, target)
-        sql = merge_sql(target.table, source, columns, target)
+        sql = merge_sql(name, source, columns, target)
     else:
         names = ", ".join(facts.quoted_name(one["name"]) for one in columns)
-        sql = f"insert into {target.table} ({names}) {source}"
+        sql = f"insert into {name} ({names}) {source}"
     for name, value in {
         "spark.databricks.delta.write.txnAppId": todo.application,
         "spark.databricks.delta.write.txnVersion": str(todo.version),
@@ -347,15 +428,16 @@ def _refuse_duplicates(session: Any, source: str, target: _Target) -> None:
         )
 
 
-def _snapshot(spark: "SparkSession", table: str) -> Any:
-    snapshot = facts.delta_table(spark, table)
-    if snapshot is None:
+def _snapshot(spark: "SparkSession", table: str) -> tuple[str, Any]:
+    """The full name of a table, and its newest snapshot."""
+    found = facts.delta_table(spark, table)
+    if found is None:
         raise WriteRefused(f"{table} is not a Delta table")
-    return snapshot
+    return found
 
 
-def _planned(spark: "SparkSession", number: int) -> tuple[str, str]:
-    """The id of a batch's checkpoint, and a digest of what the batch reads.
+def _planned(spark: "SparkSession", number: int) -> tuple[str, str, str]:
+    """The ids of a batch's checkpoint and of this run of it, and a digest of what the batch reads.
 
     Spark keeps it in the checkpoint before it hands the batch over, with the time. So a batch that
     is given again has the same one, and a batch that is planned anew another one.
@@ -368,21 +450,26 @@ def _planned(spark: "SparkSession", number: int) -> tuple[str, str]:
     offsets = checkpoint.text(spark, f"{query.resolvedCheckpointRoot()}/offsets/{number}")
     if offsets is None:
         raise WriteRefused(f"the stream's checkpoint does not say what micro-batch {number} reads")
-    return identity, hashlib.sha256(offsets.encode()).hexdigest()[:32]
+    digest = hashlib.sha256(offsets.encode()).hexdigest()[:32]
+    return identity, str(query.runId()), digest
 
 
-def _has_others(snapshot: Any, prefix: str, length: int) -> bool:
-    """Whether a table has micro-batches of a stream, all of whose checkpoints have long names."""
-    names = facts.applications(snapshot)
-    return any(one.startswith(prefix) and len(one) == len(prefix) + length for one in names)
+def _has_others(snapshot: Any, prefix: str, identity: str) -> bool:
+    """Whether a table has micro-batches of a stream from checkpoints with other ids.
+
+    All ids are of one length: a longer name belongs to a stream whose name begins like this one's.
+    """
+    others = set(facts.applications(snapshot)) - {prefix + identity}
+    return any(o.startswith(prefix) and len(o) == len(prefix) + len(identity) for o in others)
 
 
 def _standing(
-    spark: "SparkSession", snapshot: Any, table: str, tag: dict[str, Any], name: str
+    spark: "SparkSession", snapshot: Any, table: str, tag: dict[str, Any], names: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The newest tag with the same value of ``name`` among the commits that made the rows of now.
+    """The newest tag with the same values of ``names`` among the commits that made the rows of now.
 
-    None if there is none: a RESTORE has taken the rows away. Empty if it is older than Delta's log.
+    None if there is none: RESTORE or CREATE OR REPLACE took the rows away. Empty if it is older
+    than Delta's log, where such a statement is not seen either.
 
     Raises:
         WriteRefused: it cannot be told, because of a RESTORE to a timestamp, or to what the log
@@ -392,9 +479,9 @@ def _standing(
     commits = log.standing(log.open_log(spark, facts.place_of(snapshot)), version)
     try:
         for at, info in commits:
-            version = at
-            found = log.metadata_of(info).get(_TAG)
-            if isinstance(found, dict) and found.get(name) == tag[name]:
+            version = 0 if log.is_anew(info) else at
+            found = _tag_of(info)
+            if found and all(found.get(name) == tag[name] for name in names):
                 return found
     except LookupError as error:
         raise WriteRefused(
@@ -402,6 +489,12 @@ def _standing(
             "them into a new table."
         ) from None
     return {} if version else None
+
+
+def _tag_of(info: dict[str, Any]) -> dict[str, Any]:
+    """What a commit says that a writer of this module has written; empty if it was another."""
+    found = log.metadata_of(info).get(_TAG)
+    return found if isinstance(found, dict) else {}
 
 
 def _written(column: dict[str, Any]) -> str:

@@ -62,6 +62,9 @@ class Lake:
         found = self.project.sql(f"select * from {{schema}}.{name}")
         return sorted(map(tuple, found), key=repr)
 
+    def place(self, name: str) -> Path:
+        return self.project.warehouse / name
+
     def forget(self, name: str, checkpoint: str = "own") -> None:
         """As if Spark was killed between the commit and its note in the checkpoint."""
         notes = sorted((self.folder / checkpoint / "commits").glob("[0-9]*"))
@@ -211,7 +214,7 @@ def test_a_run_is_written_once_and_again_after_a_restore(lake: Lake) -> None:
     assert idempotent_write(second, table, run="2026-11-02")
     assert not idempotent_write(second, table, run="2026-11-02")
     assert lake.rows("added") == [(1, "a", 1), (2, "b", 1)]
-    place = f"delta.`{lake.project.warehouse}/added`"
+    place = f"delta.`{lake.place('added')}`"
     assert not idempotent_write(second, place, run="2026-11-02")
     assert idempotent_write(second, place, run="2026-11-03")
     at = lake.project.history("added")[1]["timestamp"]
@@ -245,6 +248,156 @@ def test_of_two_tries_at_once_one_writes(lake: Lake, monkeypatch: pytest.MonkeyP
         assert lake.rows(name) == [(1, "a", 1)]
         assert len(wrote) == 2
         assert lake.project.version(name) == 1
+
+
+def test_a_writer_is_called_once_for_a_batch(lake: Lake) -> None:
+    """Rows of a second call would be taken for those of the first."""
+    table, other = lake.table("added"), lake.table("other")
+    lake.arrive((1, "order", 1), (2, "refund", 1))
+    first, second = idempotent_writer(table), idempotent_writer(f"delta.`{lake.place('added')}`")
+
+    def write(rows: Any, number: int) -> None:
+        first(rows.where("v = 'order'"), number)
+        idempotent_writer(other)(rows, number)
+        second(rows.where("v = 'refund'"), number)
+
+    lake.refused("a writer of the same name was called for it before", write)
+    assert lake.rows("added") == [(1, "order", 1)]
+    assert lake.rows("other") == [(1, "order", 1), (2, "refund", 1)]
+
+
+def test_two_writers_of_a_checkpoint_do_not_vouch_for_each_other(lake: Lake) -> None:
+    table = lake.table("added")
+
+    def write(rows: Any, number: int) -> None:
+        for name in ("a", "b"):
+            named = rows.selectExpr("id", f"'{name}' as v", "at")
+            idempotent_writer(table, name=name)(named, number)
+
+    lake.arrive((1, "", 1))
+    lake.run(write)
+    lake.arrive((2, "", 1))
+    lake.run(write)
+    lake.project.sql("restore table {schema}.added to version as of 3")
+    lake.arrive((3, "", 1))
+    lake.refused("stream b, micro-batch 2: the table was restored", write)
+    assert lake.rows("added") == [(1, "a", 1), (1, "b", 1), (2, "a", 1), (3, "a", 1)]
+
+
+def test_a_replaced_table_lacks_what_was_written(lake: Lake) -> None:
+    """CREATE OR REPLACE keeps the numbers without the rows."""
+    table, rows = lake.table("added"), lake.frame((9, "z", 1))
+    lake.arrive((1, "a", 1))
+    lake.run(idempotent_writer(table))
+    assert idempotent_write(rows, table, run="r")
+    lake.project.sql(f"create or replace table {table} {TABLE} using delta")
+    lake.arrive((2, "b", 1))
+    lake.refused("or replaced", idempotent_writer(table))
+    assert idempotent_write(rows, table, run="r")
+    assert not idempotent_write(rows, table, run="r")
+    assert lake.rows("added") == [(9, "z", 1)]
+
+
+@pytest.mark.parametrize("meanwhile", ["restore", "replace", "make anew"])
+@pytest.mark.parametrize("key", [(), "id"])
+def test_what_others_do_during_a_write_is_said(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, meanwhile: str, key: Any
+) -> None:
+    table = lake.table("added")
+    texts = {
+        "restore": "restore table {schema}.added to version as of 0",
+        "replace": f"create or replace table {table} {TABLE} using delta",
+        "make anew": "drop table {schema}.added",
+    }
+    assert idempotent_write(lake.frame((1, "a", 1)), table, run="1", unique_key=key)
+    real = outside._write
+
+    def write(*arguments: Any) -> None:
+        lake.project.sql(texts[meanwhile])
+        if meanwhile == "make anew":
+            lake.table("added")
+        real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outside, "_write", write)
+        with pytest.raises(WriteRefused, match="restored or made anew while it was written"):
+            idempotent_write(lake.frame((2, "b", 1)), table, run="2", unique_key=key)
+
+
+def test_a_try_that_was_slower_says_that_it_wrote_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, rows = lake.table("added"), lake.frame((1, "a", 1))
+    real, is_first = outside._write, [True]
+
+    def write(*arguments: Any) -> None:
+        if is_first.pop():
+            is_first.append(False)
+            assert idempotent_write(rows, table, run="r")
+        else:
+            is_first.append(False)
+        real(*arguments)
+
+    monkeypatch.setattr(outside, "_write", write)
+    assert not idempotent_write(rows, table, run="r")
+    assert lake.rows("added") == [(1, "a", 1)]
+
+
+def test_two_new_checkpoints_at_once_are_said(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = lake.table("added")
+    lake.arrive((1, "a", 1))
+    together, real, errors = threading.Barrier(2), outside._write, []
+
+    def write(*arguments: Any) -> None:
+        together.wait(30)
+        real(*arguments)
+
+    def run(checkpoint: str) -> None:
+        try:
+            lake.run(idempotent_writer(table), checkpoint)
+        except Exception as error:
+            errors.append(str(error))
+
+    monkeypatch.setattr(outside, "_write", write)
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors
+    assert all("another checkpoint of the stream began" in text for text in errors)
+
+
+def test_what_the_caller_keeps_stays_kept(lake: Lake) -> None:
+    """A frame whose rows change with each look is the same in two tables."""
+    one, two = lake.table("one"), lake.table("two")
+    rows = session().sql("select id, uuid() as v, 1 as at from range(20)").persist()
+    try:
+        rows.collect()
+        for table in (one, two):
+            assert idempotent_write(rows, table, run="r", unique_key="id")
+        assert rows.storageLevel.useMemory
+        kept = sorted(map(tuple, rows.collect()), key=repr)
+        assert lake.rows("one") == lake.rows("two") == kept
+    finally:
+        rows.unpersist()
+
+
+def test_a_temporary_view_of_the_tables_name_is_not_written_through(lake: Lake) -> None:
+    lake.table("shadowed")
+    other = lake.table("other")
+    lake.project.sql("use {schema}")
+    session().table(other).createOrReplaceTempView("shadowed")
+    try:
+        for run, key in (("1", ()), ("2", "id")):
+            assert idempotent_write(
+                lake.frame((int(run), "a", 1)), "shadowed", run=run, unique_key=key
+            )
+    finally:
+        session().sql("drop view shadowed")
+        lake.project.sql("use default")
+    assert lake.rows("shadowed") == [(1, "a", 1), (2, "a", 1)]
+    assert lake.rows("other") == []
 
 
 HOSTILE = (
@@ -283,7 +436,8 @@ def test_what_does_not_fit_is_refused_and_leaks_nothing(lake: Lake) -> None:
         "have equal names": {"rows": rows.selectExpr("*", "1 as AT")},
         "there is no column key": {"unique_key": "key"},
         "latest_by needs a unique_key": {"latest_by": "at"},
-        "run is empty": {"run": ""},
+        "run is ''. Name": {"run": ""},
+        "run is 5. Name": {"run": 5},
         "seen is not a Delta table": {"table": f"{lake.project.schema}.seen"},
         "TABLE_OR_VIEW_NOT_FOUND": {"table": f"{lake.project.schema}.nothing"},
     }
