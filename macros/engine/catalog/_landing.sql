@@ -1,8 +1,8 @@
 {#-
-    Paths of the files in a folder that are not in the ledger. Reads names, not contents. Spark would treat folders
+    The files in a folder that are not in the ledger, {path, bytes}. Reads names, not contents. Spark would treat folders
     such as day=1 below as partitions and leave out the files beside them, so it is told to list all.
 -#}
-{% macro _unseen_files(path, folder, ledger) -%}
+{% macro _unseen_files(path, folder, ledger, macro) -%}
     {%- set listing -%}
         select
             _metadata.file_path as path,
@@ -13,7 +13,7 @@
         )
     {%- endset -%}
     {%- set unseen -%}
-        select path from ({{ listing }}) as found
+        select path, _file_size as bytes from ({{ listing }}) as found
         {%- if ledger is not none %}
         left anti join {{ ledger }} as seen
             on found._file = seen._file
@@ -23,14 +23,16 @@
         order by path
     {%- endset -%}
     {%- set rows = run_query(
-        "begin declare exit handler for PATH_NOT_FOUND select cast(null as string) as path; "
+        "begin declare exit handler for PATH_NOT_FOUND select cast(null as string) as path, 0 as bytes; "
         ~ unseen ~ "; end"
-    ).columns[0].values() -%}
-    {%- if rows | length == 1 and rows[0] is none -%}
+    ).rows -%}
+    {%- if rows | length == 1 and rows[0]['path'] is none -%}
         {%- do exceptions.raise_compiler_error(
-            "dbt_delta.landed_csv found no landing folder " ~ path
+            "dbt_delta." ~ macro ~ " found no landing folder " ~ path
             ~ ". Land the data first: ./run build, or python -m dbt_delta.ingest"
         ) -%}
     {%- endif -%}
-    {%- do return(rows) -%}
+    {%- set files = [] -%}
+    {%- for row in rows -%}{%- do files.append({'path': row['path'], 'bytes': row['bytes'] | int}) -%}{%- endfor -%}
+    {{- return(files) -}}
 {%- endmacro %}

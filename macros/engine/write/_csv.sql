@@ -3,69 +3,22 @@
     beginning of its line.
 #}
 {% macro _csv_files_sql(path, files, separator) -%}
-files as (
-
-    select
-        {{ dbt_delta._file_columns() }},
-        sha2(value, 256) as _file_hash,
-        is_valid_utf8(value) as is_utf8,
-        -- Lines of the file, header first; a byte order mark is not data.
-        {{ dbt_delta._csv_lines("regexp_replace(value, '^\\uFEFF', '')", modules.re.escape(separator)) }} as lines
-    from text.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with (
-        'wholetext' = 'true', 'recursiveFileLookup' = 'true'
-    )
-    where {% if files -%}
-        _metadata.file_path in (
-            {%- for file in files -%}
-                {{ dbt_delta._literal(file) }}{{ ', ' if not loop.last }}
-            {%- endfor -%}
-        )
-    {%- else -%} false {%- endif %}
-
-)
+    {{- dbt_delta._text_files_sql(
+        path, files, dbt_delta._csv_lines(dbt_delta._file_text(), modules.re.escape(separator))
+    ) -}}
 {%- endmacro %}
 
-{# The files, and the reason why a file gives no rows. #}
-{% macro _csv_judged_sql(header, ledger, masked) -%}
-judged as (
-
-    select
-        files.*,
-        case
-            when size(filter(lines, part -> trim(part.line) != '')) = 0
-                then 'the file is empty'
-            when lines[0].line != {{ dbt_delta._literal(header) }}
-                then concat(
-                    'the header is ', {{ "'***'" if masked else 'lines[0].line' }}, {{ dbt_delta._literal('; expected ' ~ header) }}
-                )
-            {%- if ledger is not none %}
-            when loaded._file is not null
-                then concat('same content as ', loaded._file)
-            {%- endif %}
-            when row_number() over same_content > 1
-                then concat('same content as ', first_value(files._file) over same_content)
-            when size(filter(lines, part -> trim(part.line) != '')) = 1
-                then 'the file has a header and no lines'
-        end as file_problem
-    from files
-    {%- if ledger is not none %}
-    left join (
-        select
-            _file_hash,
-            min(_file) as _file
-        from {{ ledger }}
-        where _line > 0
-        group by _file_hash
-    ) as loaded
-        on files._file_hash = loaded._file_hash
-    {%- endif %}
-    window same_content as (
-        partition by files._file_hash
-        order by files._file_modified_at, files._file
-        rows between unbounded preceding and current row
-    )
-
-)
+{# WHEN clauses for a file without the header, first of its lines, and for one with nothing else. #}
+{% macro _csv_file_reasons(header, masked) -%}
+    {%- set filled = "size(filter(lines, part -> trim(part.line) != ''))" -%}
+    {{- return({
+        'before': [
+            'when ' ~ filled ~ " = 0 then 'the file is empty'",
+            'when lines[0].line != ' ~ dbt_delta._literal(header) ~ " then concat('the header is ', "
+                ~ ("'***'" if masked else 'lines[0].line') ~ ', ' ~ dbt_delta._literal('; expected ' ~ header) ~ ')',
+        ],
+        'after': ['when ' ~ filled ~ " = 1 then 'the file has a header and no lines'"],
+    }) -}}
 {%- endmacro %}
 
 {# Their lines, split into fields. #}

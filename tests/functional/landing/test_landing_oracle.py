@@ -235,14 +235,14 @@ def _judged_line(case: Case, line: str, is_inside: bool, is_text: bool) -> tuple
             value = CELLS[kind].get(text)
             if value is None:
                 return f"{name}: {text} is not {kind}", None
-            values.append(_shown(value))
+            values.append(shown(value))
     return "", tuple(values)
 
 
 # What they are -----------------------------------------------------------------------------------
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
     """A value as to_json() writes it, a decimal as text."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="microseconds")

@@ -58,6 +58,55 @@ def test_odd_arguments_are_refused(macros, columns, separator, message) -> None:
         macros().landed_csv("a", columns, separator=separator)
 
 
+@pytest.mark.parametrize(
+    ("format", "columns", "drift", "message"),
+    [
+        ("csv", COLUMNS, "fail", "format is 'csv'. Use one of json, parquet, orc, text."),
+        ("json", None, "fail", "needs columns as a mapping of name to type"),
+        ("json", COLUMNS, "ignore", "drift is 'ignore'. Use one of fail, add, rescue."),
+        ("json", {"_Rescued": "int"}, "fail", "has the name '_Rescued', which the macro gives to"),
+        ("orc", {"a": "int", "A": "int"}, "fail", "has the name 'A' twice"),
+        ("text", COLUMNS, "fail", "have one column, value. Remove columns"),
+        ("json", COLUMNS, "add", "needs on_schema_change: append_new_columns"),
+    ],
+)
+def test_odd_arguments_of_other_files_are_refused(
+    macros, format: str, columns: Any, drift: str, message: str
+) -> None:
+    package = macros(execute=True, config={"on_schema_change": "fail"})
+    with pytest.raises(CompilationError, match=message):
+        package.landed_files("a", format, columns, drift)
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_extra"),
+    [
+        ("bigint", False), ("variant", False), ("array<int>", False), ("map<string,date>", False),
+        ("struct<a:int>", True), ("array<struct<`x.y`:int>>", True),
+        ("ARRAY<STRUCT<A: INT>>", True), ("map<string,array<struct<a:string>>>", True),
+    ],
+)  # fmt: skip
+def test_only_structs_can_have_more_fields_than_their_type(
+    macros, kind: str, has_extra: bool
+) -> None:
+    value = macros()._json_value("fields['v']", kind)
+    assert bool(value["extra"]) is has_extra
+    assert value["type"] == kind
+
+
+def test_columns_of_files_that_have_another_type(macros) -> None:
+    found = [{"name": "Id", "type": "int"}, {"name": "s", "type": "struct<a:int>"}]
+    values = macros()._columnar_values({"id": "bigint", "s": "struct<a:int>", "n": "date"}, found)
+    assert values["s"] == {"type": "struct<a:int>", "value": "`c2`", "misfit": ""}
+    assert values["n"]["value"] == "cast(null as date)"
+    assert values["id"]["value"] == "try_cast(cast(`c1` as string) as bigint)"
+    assert values["id"]["misfit"]
+    for columns in ({"s": "struct<a:bigint>"}, {"id": "binary"}, {"id": "array<int>"}):
+        with pytest.raises(CompilationError, match="Give it the type of the files, and cast it"):
+            macros()._columnar_values(columns, found)
+    assert [one["value"] for one in macros()._columnar_unknown({"ID": "int"}, found)] == ["`c2`"]
+
+
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t", "||"])
 def test_usual_arguments_pass(macros, separator: str) -> None:
     macros()._check_landed_arguments({"id": "int", "file": "string"}, separator)

@@ -1,0 +1,106 @@
+{# What the SELECTs of landed files have in common: the files, why one gives no rows, and the columns of the ledger. #}
+
+{# Chooses files by their paths. #}
+{% macro _in_files(files) -%}
+    {%- if not files -%}{{- return('false') -}}{%- endif -%}
+    {%- set paths = [] -%}
+    {%- for file in files -%}{%- do paths.append(dbt_delta._literal(file)) -%}{%- endfor -%}
+    {{- return('_metadata.file_path in (' ~ paths | join(', ') ~ ')') -}}
+{%- endmacro %}
+
+{# The CTE of text files as one `value` each; `lines` is its expression for their lines. #}
+{% macro _text_files_sql(path, files, lines) -%}
+files as (
+
+    select
+        {{ dbt_delta._file_columns() }},
+        sha2(value, 256) as _file_hash,
+        is_valid_utf8(value) as is_utf8,
+        {{ lines }} as lines
+    from text.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with (
+        'wholetext' = 'true', 'recursiveFileLookup' = 'true'
+    )
+    where {{ dbt_delta._in_files(files) }}
+
+)
+{%- endmacro %}
+
+{# The text of a file; a byte order mark is not data. #}
+{% macro _file_text() -%}
+    {{- return("regexp_replace(value, '^\\uFEFF', '')") -}}
+{%- endmacro %}
+
+{#
+    The CTE of files with the reason why one gives no rows, by WHEN clauses before and after the look whether its
+    content was loaded before.
+#}
+{% macro _judged_files_sql(ledger, before, after=[]) -%}
+judged as (
+
+    select
+        files.*,
+        case
+            {{ before | join('\n            ') }}
+            {%- if ledger is not none %}
+            when loaded._file is not null
+                then concat('same content as ', loaded._file)
+            {%- endif %}
+            when row_number() over same_content > 1
+                then concat('same content as ', first_value(files._file) over same_content)
+            {{ after | join('\n            ') }}
+        end as file_problem
+    from files
+    {%- if ledger is not none %}
+    left join (
+        select
+            _file_hash,
+            min(_file) as _file
+        from {{ ledger }}
+        where _line is null or _line > 0
+        group by _file_hash
+    ) as loaded
+        on files._file_hash = loaded._file_hash
+    {%- endif %}
+    window same_content as (
+        partition by files._file_hash
+        order by files._file_modified_at, files._file
+        rows between unbounded preceding and current row
+    )
+
+)
+{%- endmacro %}
+
+{# For each wanted column an expression of the reason why its value does not fit, or NULL. #}
+{% macro _misfit_reasons(wanted, masked) -%}
+    {%- set reasons = [] -%}
+    {%- for name, field in wanted.items() if field.misfit -%}
+        {%- set text = "'***'" if dbt_delta._is_masked(name, masked) else field.text -%}
+        {%- do reasons.append(
+            'case when ' ~ field.misfit ~ ' then concat(' ~ dbt_delta._literal(name ~ ': ') ~ ', ' ~ text ~ ', '
+            ~ dbt_delta._literal(' is not ' ~ field.type) ~ ') end'
+        ) -%}
+    {%- endfor -%}
+    {{- return(reasons) -}}
+{%- endmacro %}
+
+{# The rows of the CTE `checked`: values by the names of their columns, then what the ledger knows of a row. #}
+{% macro _landed_rows_sql(values, ledger) -%}
+select
+    {%- for name, value in values.items() %}
+    case when _rejected_reason is null then {{ value }} end
+        as {{ dbt_delta._quoted(name) }},
+    {%- endfor %}
+    _file,
+    _line,
+    _file_modified_at,
+    _file_size,
+    _file_hash,
+    {% if ledger is not none -%}
+    (select coalesce(max(_load_id), 0) + 1 from {{ ledger }})
+    {%- else -%}
+    cast(1 as bigint)
+    {%- endif %} as _load_id,
+    _rejected_reason,
+    case when _rejected_reason is not null then line end as _rejected_line
+from checked
+{%- endmacro %}

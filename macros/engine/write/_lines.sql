@@ -1,0 +1,136 @@
+{# The CTE of text files, of which a small one is a value that is cut into lines, and a large one is read by lines. #}
+{% macro _cut_files_sql(path, files, large) -%}
+{%- set from = 'text.' ~ dbt_delta._quoted(dbt_delta._plain_glob(path)) -%}
+{%- set small = files | reject('in', large) | list -%}
+{%- if large -%}
+{{ dbt_delta._numbered_lines_sql(from, large) }},
+
+{% endif -%}
+files as (
+
+    select
+        _metadata.file_path as path,
+        false as is_large,
+        {{ dbt_delta._file_columns() }},
+        sha2(value, 256) as _file_hash,
+        is_valid_utf8(value) as is_utf8,
+        split({{ dbt_delta._file_text() }}, '\r?\n') as lines
+    from {{ from }} with ('wholetext' = 'true', 'recursiveFileLookup' = 'true')
+    where {{ dbt_delta._in_files(small) }}
+    {%- if large %}
+    union all
+    select
+        path,
+        true as is_large,
+        _file,
+        _file_modified_at,
+        _file_size,
+        concat_ws(
+            '-', count(*), hex(bit_xor(xxhash64(position, value))), hex(bit_xor(xxhash64(value, position)))
+        ) as _file_hash,
+        true as is_utf8,
+        if(count_if(trim(value) not in ('', '\r')) > 0, array('large'), array()) as lines
+    from numbered
+    group by all
+    {%- endif %}
+
+)
+{%- endmacro %}
+
+{#
+    The CTEs of the lines of large files, which many tasks read. A line has the number that the lines before it in its
+    part of the file give it, after all lines of the parts before. Spark keeps the result of a CTE with
+    monotonically_increasing_id on disk, so each line is read once, with the same id.
+#}
+{% macro _numbered_lines_sql(from, large) -%}
+read_lines as (
+
+    select
+        _metadata.file_path as path,
+        {{ dbt_delta._file_columns() }},
+        _metadata.file_block_start as block,
+        monotonically_increasing_id() as id,
+        value
+    from {{ from }} with ('lineSep' = '\n', 'recursiveFileLookup' = 'true')
+    where {{ dbt_delta._in_files(large) }}
+
+),
+
+blocks as (
+
+    select
+        path,
+        block,
+        first_id,
+        sum(line_count) over (partition by path order by block) - line_count as lines_before
+    from (
+        select path, block, min(id) as first_id, count(*) as line_count from read_lines group by path, block
+    )
+
+),
+
+numbered as (
+
+    select /*+ broadcast(blocks) */
+        read_lines.*,
+        lines_before + id - first_id as position
+    from read_lines
+    inner join blocks
+        on read_lines.path = blocks.path
+        and read_lines.block = blocks.block
+
+)
+{%- endmacro %}
+
+{#
+    The lines of the judged files; `is_kept` is a condition. A file without rows leaves one line, number 0, with the
+    reason, and is not read again. What follows the last line break is no line if it is empty.
+#}
+{% macro _kept_lines_sql(large, is_kept) -%}
+lines as (
+
+    select
+        judged.* except (lines, is_utf8),
+        is_utf8,
+        coalesce(position + 1, 0) as _line,
+        line
+    from judged
+    lateral view outer posexplode(if(file_problem is null and not is_large, lines, null)) exploded as position, line
+    where file_problem is not null
+        or (not is_large and (position + 1 < size(lines) or line != '') and {{ is_kept }})
+    {%- if large %}
+    union all
+    select /*+ broadcast(judged) */
+        judged.* except (lines, is_utf8),
+        is_valid_utf8(line) as is_utf8,
+        position + 1 as _line,
+        line
+    from judged
+    inner join (
+        select
+            path,
+            position,
+            regexp_replace(value, if(position = 0, '^\\uFEFF|\r$', '\r$'), '') as line
+        from numbered
+    ) as numbered_lines
+        on judged.path = numbered_lines.path
+    where file_problem is null and {{ is_kept }}
+    {%- endif %}
+
+)
+{%- endmacro %}
+
+{# The lines of files of format text, and the reason why a line is rejected. #}
+{% macro _text_checked_sql() -%}
+checked as (
+
+    select
+        *,
+        coalesce(
+            file_problem,
+            case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are not valid UTF-8' end
+        ) as _rejected_reason
+    from lines
+
+)
+{%- endmacro %}

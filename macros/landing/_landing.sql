@@ -1,0 +1,82 @@
+{#
+    What a model reads of a landing folder in this run: {path, ledger, files, large}. `ledger` is the model's own table,
+    none in a first build; `files` are those that it does not have, `large` those of them that are too large for one
+    value. The plugin asks for the SELECT of a run that finds no
+    file; see src/dbt_delta/state/build.py.
+#}
+{% macro _landing(folder, macro) -%}
+    {%- set folder = folder.strip('/') -%}
+    {%- set path, ledger = dbt_delta.landing_dir() ~ '/' ~ folder, this if is_incremental() else none -%}
+    {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
+    {%- set found = dbt_delta._unseen_files(path, folder, ledger, macro) if is_listed else [] -%}
+    {%- set large, limit = [], var('dbt_delta_whole_file_bytes', 64 * 1024 * 1024) -%}
+    {%- for file in found if file.bytes > limit -%}{%- do large.append(file.path) -%}{%- endfor -%}
+    {{- return({
+        'path': path, 'ledger': ledger, 'files': found | map(attribute='path') | list, 'large': large,
+    }) -}}
+{%- endmacro %}
+
+{# The columns that landing macros add. #}
+{% macro _ledger_columns() -%}
+    {{- return([
+        '_file', '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id', '_rejected_reason',
+        '_rejected_line',
+    ]) -}}
+{%- endmacro %}
+
+{# Refuses their names, and a name that is given twice. #}
+{% macro _check_landed_columns(columns, macro, further=[]) -%}
+    {%- set own, seen = dbt_delta._ledger_columns() + further, [] -%}
+    {%- for name in columns -%}
+        {%- if name | lower in own -%}
+            {%- do dbt_delta._refuse(
+                "dbt_delta." ~ macro ~ ": columns has the name '" ~ name ~ "', which the macro gives to a column that "
+                ~ "it adds (" ~ own | join(', ') ~ "). Rename it in the source"
+            ) -%}
+        {%- elif name | lower in seen -%}
+            {%- do dbt_delta._refuse(
+                "dbt_delta." ~ macro ~ ": columns has the name '" ~ name ~ "' twice; a table does not "
+                ~ "distinguish upper and lower case. Rename one of them in the source"
+            ) -%}
+        {%- endif -%}
+        {%- do seen.append(name | lower) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# Refuses a column that the table does not have, where on_schema_change would leave its values out. #}
+{% macro _check_ledger(landing, columns) -%}
+    {%- if landing.ledger is none or not landing.files or config.get('on_schema_change', 'ignore') != 'ignore' -%}
+        {{- return('') -}}
+    {%- endif -%}
+    {%- set known = dbt_delta._columns_of('select * from ' ~ landing.ledger) -%}
+    {%- for name in columns if dbt_delta._column(known, name) is none -%}
+        {%- do dbt_delta._refuse(
+            'The table ' ~ landing.ledger ~ ' has no column ' ~ name ~ ', which would be lost. Nothing was loaded. Set '
+            ~ 'on_schema_change: append_new_columns, or rebuild with --full-refresh.'
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The columns of Parquet and ORC files, {name, type}; none for other formats. #}
+{% macro _columns_of_files(landing, format) -%}
+    {%- if format not in ('parquet', 'orc') or not landing.files -%}{{- return([]) -}}{%- endif -%}
+    {%- set sql = 'select * from ' ~ dbt_delta._columnar_from(format, landing.path) -%}
+    {%- set found = dbt_delta._attempt('describe query ' ~ sql) -%}
+    {%- if found.problem -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.landed_files: the ' ~ format ~ ' files in ' ~ landing.path ~ ' cannot be read as one table. '
+            ~ 'Nothing was loaded. ' ~ found.problem
+        ) -%}
+    {%- endif -%}
+    {{- return(dbt_delta._columns_of(sql)) -}}
+{%- endmacro %}
+
+{# The fields of JSON lines that have no column yet, in the order of their names, as columns of text. #}
+{% macro _new_fields(landing, columns) -%}
+    {%- set fields = [] -%}
+    {%- set sql = dbt_delta._new_fields_sql(landing.path, landing.files, landing.large, columns) -%}
+    {%- for row in dbt_delta._ask(sql).rows -%}
+        {%- do fields.append({'name': row['name'], 'type': 'string'}) -%}
+    {%- endfor -%}
+    {{- return(fields) -}}
+{%- endmacro %}
