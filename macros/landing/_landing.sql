@@ -5,6 +5,7 @@
     file; see src/dbt_delta/state/build.py.
 #}
 {% macro _landing(folder, macro) -%}
+    {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
     {%- set folder = folder.strip('/') -%}
     {%- set path, ledger = dbt_delta.landing_dir() ~ '/' ~ folder, this if is_incremental() else none -%}
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
@@ -14,6 +15,18 @@
     {{- return({
         'path': path, 'ledger': ledger, 'files': found | map(attribute='path') | list, 'large': large,
     }) -}}
+{%- endmacro %}
+
+{# Refuses what replaces rows: the table would forget which files it has. #}
+{% macro _check_ledger_strategy(macro) -%}
+    {%- set strategy, key = config.get('incremental_strategy'), config.get('unique_key') -%}
+    {%- if config.get('materialized') == 'incremental' and (key or strategy not in (none, 'append', 'merge')) -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.' ~ macro ~ ': the model has ' ~ ('a unique_key' if key else 'incremental_strategy ' ~ strategy)
+            ~ ', which replaces rows, and with them what the table knows of files. Use incremental_strategy append '
+            ~ 'here, and merge in the next model.'
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {# The columns that landing macros add. #}
@@ -68,7 +81,14 @@
             ~ 'Nothing was loaded. ' ~ found.problem
         ) -%}
     {%- endif -%}
-    {{- return(dbt_delta._columns_of(sql)) -}}
+    {%- set columns = dbt_delta._columns_of(sql) -%}
+    {%- if dbt_delta._column(columns, '_metadata') is not none -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.landed_files: files in ' ~ landing.path ~ " have a column _metadata, which hides Spark's own of "
+            ~ 'that name. Nothing was loaded. Rename it in the source.'
+        ) -%}
+    {%- endif -%}
+    {{- return(columns) -}}
 {%- endmacro %}
 
 {# The fields of JSON lines that have no column yet, in the order of their names, as columns of text. #}

@@ -57,7 +57,7 @@
     {%- set all = dict(columns or {}) -%}
     {%- set unknown = dbt_delta._columnar_unknown(all, found) -%}
     {%- if columns is none or drift == 'add' -%}
-        {%- set names = all.keys() | map('lower') | list + dbt_delta._ledger_columns() -%}
+        {%- set names = all.keys() | map('lower') | list + dbt_delta._ledger_columns() + ['_rescued'] -%}
         {%- set ledger = landing.ledger -%}
         {%- set known = dbt_delta._columns_of('select * from ' ~ ledger) if ledger is not none else [] -%}
         {%- for column in known if column.name | lower not in names -%}

@@ -1,6 +1,12 @@
+{# How the path of a folder ends: all of it, or only the folder where it has steps that Spark would resolve. #}
+{% macro _end_of_path(path, folder) -%}
+    {%- set plain = modules.re.sub('/+', '/', modules.re.sub('^[A-Za-z][A-Za-z0-9+.-]*:', '', path)) -%}
+    {{- return('/' ~ (folder if './' in plain or '%' in plain else plain.strip('/'))) -}}
+{%- endmacro %}
+
 {#-
-    The files in a folder that are not in the ledger, {path, bytes}. Reads names, not contents. Spark would treat folders
-    such as day=1 below as partitions and leave out the files beside them, so it is told to list all.
+    The files in a folder that are not in the ledger, {path, bytes}. Reads names, not contents. Spark would treat
+    folders such as day=1 below as partitions and leave out the files beside them, so it is told to list all.
 -#}
 {% macro _unseen_files(path, folder, ledger, macro) -%}
     {%- set listing -%}
@@ -9,7 +15,8 @@
             {{ dbt_delta._file_columns() }}
         from binaryFile.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with ('recursiveFileLookup' = 'true')
         where endswith(
-            left(path, length(path) - length(substring_index(path, '/', -1)) - 1), {{ dbt_delta._literal('/' ~ folder) }}
+            left(path, length(path) - length(substring_index(path, '/', -1)) - 1),
+            {{ dbt_delta._literal(dbt_delta._end_of_path(path, folder)) }}
         )
     {%- endset -%}
     {%- set unseen -%}

@@ -104,8 +104,17 @@ checked as (
         {%- do fields.append(dbt_delta._literal(column.name) ~ ', `c' ~ loop.index ~ '`') -%}
     {%- endfor -%}
     {{- return(
-        'case when file_problem is null then to_json(named_struct(' ~ fields | join(', ') ~ ')) end' if fields
+        'case when file_problem is null then ' ~ dbt_delta._columnar_json(fields) ~ ' end' if fields
         else 'cast(null as string)'
+    ) -}}
+{%- endmacro %}
+
+{# Names and values as JSON, with all digits of times. #}
+{% macro _columnar_json(fields) -%}
+    {%- set time = "yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS" -%}
+    {{- return(
+        'to_json(named_struct(' ~ fields | join(', ') ~ "), map('timestampFormat', '" ~ time ~ "XXX', "
+        ~ "'timestampNTZFormat', '" ~ time ~ "'))"
     ) -}}
 {%- endmacro %}
 
@@ -157,6 +166,6 @@ checked as (
         {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ column.value) -%}
     {%- endfor -%}
     {{- return(
-        "nullif(to_json(named_struct(" ~ fields | join(', ') ~ ")), '{}')" if fields else 'cast(null as string)'
+        'nullif(' ~ dbt_delta._columnar_json(fields) ~ ", '{}')" if fields else 'cast(null as string)'
     ) -}}
 {%- endmacro %}

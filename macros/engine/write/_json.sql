@@ -9,10 +9,23 @@ parsed as (
         *,
         case when try_parse_json(concat('{"line":', line, '}')) is not null
             then try_variant_get(try_parse_json(concat('[', line, ']')), '$[0]', 'map<string,variant>')
-        end as fields
+        end as fields,
+        {{ dbt_delta._has_inexact_numbers() }} as has_inexact
     from lines
 
 )
+{%- endmacro %}
+
+{#
+    The condition that a line has a number that Spark reads as a double, which may have other digits: one with an
+    exponent, or with more than 38 digits.
+#}
+{% macro _has_inexact_numbers() -%}
+    {%- set number = dbt_delta._literal('[0-9][eE]|[0-9.]{39}') -%}
+    {%- set texts = dbt_delta._literal('"(?:[^"\\\\]|\\\\.)*+"') -%}
+    {{- return(
+        'line rlike ' ~ number ~ ' and regexp_replace(line, ' ~ texts ~ ", '') rlike " ~ number
+    ) -}}
 {%- endmacro %}
 
 {# The lines, and the reason why a line is rejected. `wanted` has a record of _json_value by the names of columns. #}
@@ -30,7 +43,8 @@ checked as (
             nullif(concat_ws(
                 '; ',
                 {{ (dbt_delta._misfit_reasons(wanted, masked)
-                    + (dbt_delta._json_drift_reasons(wanted) if drift != 'rescue' else []) + ['null'])
+                    + (dbt_delta._json_rescue_reasons(wanted) if drift == 'rescue'
+                        else dbt_delta._json_drift_reasons(wanted)) + ['null'])
                     | join(',\n                ') }}
             ), '')
         ) as _rejected_reason
@@ -71,13 +85,27 @@ checked as (
     {{- return('array_except(map_keys(fields), array(' ~ names | join(', ') ~ '))') -}}
 {%- endmacro %}
 
+{# The reason why a line is rejected whose further fields would change on their way into `_rescued`. #}
+{% macro _json_rescue_reasons(wanted) -%}
+    {{- return([
+        'case when exists(map_values(' ~ dbt_delta._json_further(wanted) ~ '), value -> '
+        ~ dbt_delta._is_inexact('value')
+        ~ ") then 'unknown fields have a number with an exponent or more than 38 digits' end"
+    ]) -}}
+{%- endmacro %}
+
 {# What has no column, as JSON: unknown fields, and columns with fields that their type has not; NULL for nothing. #}
 {% macro _json_rescued(wanted) -%}
+    {{- return('nullif(to_json(' ~ dbt_delta._json_further(wanted) ~ "), '{}')") -}}
+{%- endmacro %}
+
+{# The same as a map of variants. #}
+{% macro _json_further(wanted) -%}
     {%- set kept = ['array_contains(' ~ dbt_delta._json_unknown(wanted) ~ ', name)'] -%}
     {%- for name, field in wanted.items() if field.extra -%}
         {%- do kept.append('(name = ' ~ dbt_delta._literal(name) ~ ' and ' ~ field.extra ~ ')') -%}
     {%- endfor -%}
-    {{- return("nullif(to_json(map_filter(fields, (name, value) -> " ~ kept | join(' or ') ~ ")), '{}')") -}}
+    {{- return('map_filter(fields, (name, value) -> ' ~ kept | join(' or ') ~ ')') -}}
 {%- endmacro %}
 
 {#
@@ -97,6 +125,12 @@ checked as (
         {{- return(dict(about, **dbt_delta._json_struct(holder, wrong, type, depth))) -}}
     {%- endif -%}
     {%- set item, parts = 'item_' ~ depth, dbt_delta._type_parts(type) -%}
+    {%- if kind == 'map' and dbt_delta._type_name(parts[0]) != 'string' -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.landed_files: ' ~ type ~ ' has keys of type ' ~ parts[0]
+            ~ '. JSON has only names: use map<string, ..>.'
+        ) -%}
+    {%- endif -%}
     {%- set inner = dbt_delta._json_value(item, parts[-1], depth + 1) -%}
     {%- set items = holder if kind == 'array' else 'map_values(' ~ holder ~ ')' -%}
     {{- return(dict(
@@ -109,21 +143,23 @@ checked as (
     )) -}}
 {%- endmacro %}
 
-{#
-    The same for a type without parts. Spark reads a number with an exponent, or with more than 38 digits, as a double,
-    which may have other digits: only columns of floating-point numbers take it.
-#}
+{# The same for a type without parts. A number that Spark reads as a double is only for floating-point numbers. #}
 {% macro _json_scalar(variant, text, type) -%}
     {%- set kind = dbt_delta._type_name(type) -%}
     {%- if kind == 'variant' -%}{{- return({'value': variant, 'misfit': '', 'extra': ''}) -}}{%- endif -%}
-    {%- set is_double = 'schema_of_variant(' ~ variant ~ ") = 'DOUBLE'" -%}
-    {%- set inexact = is_double ~ (" and " ~ text ~ " rlike 'Inf'" if kind in ('float', 'double') else '') -%}
+    {%- set inexact = dbt_delta._is_inexact(variant)
+        ~ (" and " ~ text ~ " rlike 'Inf|^0.0$'" if kind in ('float', 'double') else '') -%}
     {%- set misfit = dbt_delta._misfit(text, type) -%}
     {{- return({
         'value': 'try_cast(' ~ text ~ ' as ' ~ type ~ ')', 'extra': '',
-        'text': 'concat(' ~ text ~ ', if(' ~ inexact ~ ", ', written with an exponent or more than 38 digits,', ''))",
+        'text': 'concat(' ~ text ~ ', if(' ~ inexact ~ ", ', in a line with a number with an exponent or more than 38 digits,', ''))",
         'misfit': '(' ~ inexact ~ (' or (' ~ misfit ~ ')' if misfit else '') ~ ')',
     }) -}}
+{%- endmacro %}
+
+{# The condition that a value has, or may have, a number that Spark reads as a double; arrays may hide the types. #}
+{% macro _is_inexact(variant) -%}
+    {{- return('has_inexact and schema_of_variant(' ~ variant ~ ") rlike 'DOUBLE|VARIANT'") -}}
 {%- endmacro %}
 
 {# The same for a struct; `holder` is its map of variants, and `wrong` the condition that it is something else. #}

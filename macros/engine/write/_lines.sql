@@ -14,7 +14,7 @@ files as (
         {{ dbt_delta._file_columns() }},
         sha2(value, 256) as _file_hash,
         is_valid_utf8(value) as is_utf8,
-        split({{ dbt_delta._file_text() }}, '\r?\n') as lines
+        split(regexp_replace({{ dbt_delta._file_text() }}, '\r\\z', ''), '\r?\n') as lines
     from {{ from }} with ('wholetext' = 'true', 'recursiveFileLookup' = 'true')
     where {{ dbt_delta._in_files(small) }}
     {%- if large %}
@@ -102,15 +102,17 @@ lines as (
     union all
     select /*+ broadcast(judged) */
         judged.* except (lines, is_utf8),
-        is_valid_utf8(line) as is_utf8,
+        is_line_utf8 as is_utf8,
         position + 1 as _line,
         line
     from judged
     inner join (
+        -- Spark's reader has left out a byte order mark.
         select
             path,
             position,
-            regexp_replace(value, if(position = 0, '^\\uFEFF|\r$', '\r$'), '') as line
+            is_valid_utf8(value) as is_line_utf8,
+            regexp_replace(make_valid_utf8(value), '\r\\z', '') as line
         from numbered
     ) as numbered_lines
         on judged.path = numbered_lines.path

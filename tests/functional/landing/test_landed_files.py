@@ -1,6 +1,7 @@
 """landed_files for text, Parquet, ORC and compressed files, and columns that are new in files."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ MODELS = {
     "unknown": "'orc'",
     "sealed": "'json', {'id': 'bigint'}, drift='add'",
     "later": "'json', {'id': 'bigint'}",
+    "bytes": "'json', {'v': 'string'}",
+    "times": "'parquet', {'id': 'int'}, 'rescue'",
+    "hidden": "'parquet'",
 }
 
 
@@ -40,7 +44,7 @@ class Landing:
 
     def __init__(self, project: Project, folder: Path) -> None:
         self.project, self.folder = project, folder / "shop"
-        self.vars = {"dbt_delta_landing": str(folder)}
+        self.vars = {"dbt_delta_landing": str(folder), "dbt_delta_whole_file_bytes": 20_000}
         for name in MODELS:
             (self.folder / name).mkdir(parents=True)
         for name, arguments in MODELS.items():
@@ -97,6 +101,17 @@ def loaded(
     landing.rows("nested/1.parquet", "select struct(1L as a) as s")
     landing.text("sealed/1.json", '{"id": 1}\n')
     landing.text("later/1.json", '{"id": 1}\n')
+    for name, size in (("small", 0), ("large", 30_000)):
+        lines = b'\xef\xbb\xbf{"v": "caf\xe9"}\r\n{"v": "\xef\xbf\xbd"}\n' + b" " * size
+        (landing.folder / "bytes" / f"{name}.json").write_bytes(lines)
+    below = landing.folder / "bytes" / "x" / "shop" / "bytes"
+    below.mkdir(parents=True)
+    (below / "1.json").write_text('{"v": "another folder"}')
+    at = "2024-01-31 10:00:00.123456"
+    landing.rows(
+        "times/1.parquet", f"select 1 as id, timestamp'{at}' as t, timestamp_ntz'{at}' as n"
+    )
+    landing.rows("hidden/1.parquet", "select struct('x' as file_path) as _metadata")
     run = landing.load(*MODELS)
     landing.text("baskets/2.json", '{"id": 2, "url": "x", "new": {"a": 1.0}}\n{"id": "no"}\n')
     landing.rows("more_p/2.parquet", "select 2L as id, date'2024-01-31' as day")
@@ -186,6 +201,7 @@ def test_all_columns_of_files(landing: Landing) -> None:
         ("mixed", "the parquet files in"),
         ("nested", "column s is struct<a:bigint> in the files, not bigint."),
         ("unknown", "that say which columns they have. Land files first, or name the columns."),
+        ("hidden", "have a column _metadata, which hides Spark's own"),
         ("sealed", "drift is 'add', which needs on_schema_change: append_new_columns"),
     ],
 )
@@ -196,6 +212,23 @@ def test_what_cannot_be_loaded_is_refused(
     assert run.result(name).status == "error"
     assert text in (run.result(name).message or "")
     assert name not in tables.names(landing.project)
+
+
+def test_bytes_that_are_no_text_are_rejected_in_files_of_any_size(landing: Landing) -> None:
+    reason = "bytes that are not valid UTF-8"
+    assert landing.table("bytes", "_file, v, _rejected_reason, _rejected_line") == [
+        ("large.json", None, reason, '{"v": "caf\ufffd"}'),
+        ("large.json", "\ufffd", None, None),
+        # Of a small file it is not known in which line the bytes are.
+        ("small.json", None, reason, '{"v": "caf\ufffd"}'),
+        ("small.json", None, reason, '{"v": "\ufffd"}'),
+    ]
+
+
+def test_times_keep_their_digits(landing: Landing) -> None:
+    ((rescued,),) = landing.table("times", "_rescued")
+    assert json.loads(rescued)["n"] == "2024-01-31T10:00:00.123456"
+    assert json.loads(rescued)["t"].startswith("2024-01-31T10:00:00.123456")
 
 
 def test_an_empty_folder_makes_an_empty_table(landing: Landing) -> None:

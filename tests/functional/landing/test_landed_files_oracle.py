@@ -27,11 +27,12 @@ NUMBERS: dict[str, dict[str, Any]] = {
     "int": {"12": 12, "2147483648": BAD, "-0": 0},
     "decimal(9,2)": {"1": "1.00", "1.50": "1.50", "1.005": BAD, "1e2": BAD, "-0.01": "-0.01",
                      "1.500": "1.50", "10000000": BAD},
-    "double": {"0.1": 0.1, "1e3": 1000.0, "-2.5": -2.5, "1e400": BAD, "1": 1.0},
+    "double": {"0.1": 0.1, "1e3": 1000.0, "-2.5": -2.5, "1e400": BAD, "1e-400": BAD, "1": 1.0},
     "boolean": {"true": True, "false": False},
     "string": {"12": "12", "1.50": "1.5", "true": "true", "[1, null]": "[1,null]",
                '{"b": 1, "a": "x"}': '{"a":"x","b":1}', "1e2": BAD,
-               "123456789012345678901234567890123456789": BAD},
+               "123456789012345678901234567890123456789": BAD, '["1e5"]': '["1e5"]',
+               '{"a": [1e400]}': BAD, '["x", 1234567890123456789012345678901234567890]': BAD},
 }  # fmt: skip
 SCALARS = ("string", *CELLS)
 # A parent's text of a type, and its parts.
@@ -175,15 +176,18 @@ def cases(draw_: st.DrawFn) -> Case:
             return Line(source.choice(NOT_OBJECTS), None)
         drawn = {name: k.draw(source) for name, k in kinds.items() if source.random() < 0.9}
         texts = [f"{json.dumps(name)}: {text}" for name, (text, _, _) in drawn.items()]
-        rescued = {name for name, (_, _, more) in drawn.items() if more}
+        rescued, is_exact = {name for name, (_, _, more) in drawn.items() if more}, True
         if source.random() < 0.1:
             more = source.choice(["more", "a'b", "$.x", "\\"])
             if more not in kinds:
-                texts.append(f"{json.dumps(more)}: [1]")
+                value = source.choice(["[1]", '{"a": "1e5"}', "1e5", '["x", 1e400]'])
+                texts.append(f"{json.dumps(more)}: {value}")
                 rescued.add(more)
+                is_exact = "1e5" not in value.replace('"1e5"', "") and "1e400" not in value
         source.shuffle(texts)
         values = {name: drawn[name][1] if name in drawn else None for name in kinds}
-        is_bad = any(value is BAD for value in values.values()) or (rescued and drift == "fail")
+        is_bad = any(value is BAD for value in values.values()) or not is_exact
+        is_bad = is_bad or (rescued and drift == "fail")
         text = "{" + source.choice([",", " , "]).join(texts) + "}"
         return Line(text, None if is_bad else values, frozenset(rescued))
 

@@ -94,6 +94,11 @@ def test_only_structs_can_have_more_fields_than_their_type(
     assert value["type"] == kind
 
 
+def test_keys_of_maps_are_names(macros) -> None:
+    with pytest.raises(CompilationError, match=r"has keys of type int\. JSON has only names"):
+        macros()._json_value("fields['v']", "map<int,string>")
+
+
 def test_columns_of_files_that_have_another_type(macros) -> None:
     found = [{"name": "Id", "type": "int"}, {"name": "s", "type": "struct<a:int>"}]
     values = macros()._columnar_values({"id": "bigint", "s": "struct<a:int>", "n": "date"}, found)
@@ -105,6 +110,41 @@ def test_columns_of_files_that_have_another_type(macros) -> None:
         with pytest.raises(CompilationError, match="Give it the type of the files, and cast it"):
             macros()._columnar_values(columns, found)
     assert [one["value"] for one in macros()._columnar_unknown({"ID": "int"}, found)] == ["`c2`"]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"unique_key": "id"}, "a unique_key"),
+        ({"incremental_strategy": "insert_overwrite"}, "incremental_strategy insert_overwrite"),
+        ({"incremental_strategy": "append"}, None),
+        ({"incremental_strategy": "merge"}, None),
+        ({}, None),
+    ],
+)
+def test_a_ledger_keeps_its_rows(macros, config: dict[str, Any], message: str | None) -> None:
+    package = macros(config={"materialized": "incremental", **config})
+    if message is None:
+        assert package._check_ledger_strategy("landed_csv") == ""
+        return
+    with pytest.raises(CompilationError, match=f"the model has {message}, which replaces rows"):
+        package._check_ledger_strategy("landed_csv")
+
+
+@pytest.mark.parametrize(
+    ("path", "end"),
+    [
+        ("/lake/shop/a", "/lake/shop/a"),
+        ("s3a://bucket/shop/a", "/bucket/shop/a"),
+        ("file:///lake//shop/a", "/lake/shop/a"),
+        ("var/landing/shop/a", "/var/landing/shop/a"),
+        ("./var/shop/a", "/shop/a"),
+        ("/lake/../shop/a", "/shop/a"),
+        ("/la%20ke/shop/a", "/shop/a"),
+    ],
+)
+def test_the_end_of_a_folders_path(macros, path: str, end: str) -> None:
+    assert macros()._end_of_path(path, "shop/a") == end
 
 
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t", "||"])
