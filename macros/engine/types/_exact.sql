@@ -35,7 +35,26 @@
     {%- elif kind.startswith('interval') -%}
         {%- do reasons.append(text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'") -%}
     {%- endif -%}
-    {{- return(text ~ ' is not null and (' ~ reasons | join(' or ') ~ ')') -}}
+    {#- The reasons cost much more than a look at the text. -#}
+    {%- set plain = dbt_delta._plain_number(kind, sizes) -%}
+    {{- return(
+        text ~ ' is not null and '
+        ~ (text ~ ' not rlike ' ~ dbt_delta._literal('^' ~ plain ~ '\\z') ~ ' and ' if plain else '')
+        ~ '(' ~ reasons | join(' or ') ~ ')'
+    ) -}}
+{%- endmacro %}
+
+{# A pattern for numbers that certainly fit a type; none for other types. #}
+{% macro _plain_number(kind, sizes) -%}
+    {%- set scale = sizes[1] | int if sizes | length == 2 else 0 -%}
+    {%- set whole = {
+        'tinyint': 2, 'smallint': 4, 'int': 9, 'bigint': 18, 'float': 3, 'double': 8,
+        'decimal': (sizes[0] | int if sizes else 10) - scale,
+    }.get(kind, 0) -%}
+    {%- set places = {'float': 3, 'double': 7, 'decimal': scale}.get(kind, 0) -%}
+    {{- return(
+        '-?[0-9]{1,' ~ whole ~ '}' ~ ('([.][0-9]{1,' ~ places ~ '})?' if places else '') if whole > 0 else none
+    ) -}}
 {%- endmacro %}
 
 {# A pattern, in Java's syntax, for the text of a type's values; none if the cast alone decides. #}

@@ -1,10 +1,11 @@
 """Random JSON files whose lines say what must become of them: rows, rejects, rescue and commits.
 
-DBT_DELTA_EXAMPLES=1000   folders, each a model (default 10, with --long 150)
+DBT_DELTA_EXAMPLES=1000   folders, each a model (default 6, with --long 150)
 DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -42,6 +43,8 @@ NOT_OBJECTS = (
     '{"a":1}],[{"a":1}', '{"a":1}}', '{"a":1},"b":{}', '{"a":1', "{'a':1}", '{"a":01}',
     '{"a":NaN}', '{"a":1} // x', '{"a":1,"a":2}', '{"a":"\t"}', "{a:1}", "{",
 )  # fmt: skip
+# Numbers that Spark reads as doubles, outside of texts.
+INEXACT, STRINGS = re.compile(r"[0-9][eE]|[0-9.]{39}"), re.compile(r'"(?:[^"\\]|\\.)*"')
 HALVES = ('"\\ud83d"', '"x\\uDE00y"', '"\\ud83d\\ud83d\\ude00"', '"\\\\\\ud83d"')
 WHOLES = {'"\\ud83d\\ude00"': "\U0001f600", '"\\\\ud83d"': "\\ud83d", '"\\u0041\\n"': "A\n"}
 
@@ -189,6 +192,9 @@ def cases(draw_: st.DrawFn) -> Case:
         is_bad = any(value is BAD for value in values.values()) or not is_exact
         is_bad = is_bad or (rescued and drift == "fail")
         text = "{" + source.choice([",", " , "]).join(texts) + "}"
+        if rescued and is_exact and not is_bad and INEXACT.search(STRINGS.sub("", text)):
+            # The number may be in what is rescued, which then rejects the line.
+            return line()
         return Line(text, None if is_bad else values, frozenset(rescued))
 
     def file() -> tuple[bytes, tuple[Line, ...]]:
@@ -208,7 +214,7 @@ def test_every_line_is_what_it_says_or_is_rejected(
     new_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     wrong: list[str] = []
-    drawn = draw(cases(), SEED, examples(10, 150))
+    drawn = draw(cases(), SEED, examples(6, 150))
     chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
     project = new_project("landed_files_oracle")
     # Large files, of several parts, are read by lines: here those of more than 400 bytes.

@@ -1,6 +1,6 @@
 """Random CSV files against a reader that goes character by character: rows, rejects and commits.
 
-DBT_DELTA_EXAMPLES=1000   folders, each a model (default 14, with --long 150)
+DBT_DELTA_EXAMPLES=1000   folders, each a model (default 10, with --long 150)
 DBT_DELTA_SEED, DBT_DELTA_ONLY   which ones; see drawing.py
 """
 
@@ -272,7 +272,7 @@ def test_every_line_is_what_it_says_or_is_rejected(
     new_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     wrong: list[str] = []
-    drawn = draw(cases(), SEED, examples(14, 150))
+    drawn = draw(cases(), SEED, examples(10, 150))
     chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
     project = new_project("landing_oracle")
     project.set_spark(QUICK)

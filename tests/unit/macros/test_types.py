@@ -218,3 +218,27 @@ def test_comparable_map(macros) -> None:
         "named_struct('key', x0.key, 'value', x0.value)))"
     )
     assert macros()._comparable("`s`", "struct<a:int>") == "`s`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain", "others"),
+    [
+        ("bigint", ["0", "-7", "9" * 18], ["9" * 19, "1.0", "+1", " 1", ""]),
+        ("tinyint", ["99"], ["100", "127"]),
+        ("decimal(9,2)", ["1234567", "-1.5", "0.25"], ["12345678", "1.005", "1.", ".5", "1e2"]),
+        ("decimal(2,2)", [], ["0", "0.25"]),
+        ("decimal(5)", ["12345"], ["123456", "1.5"]),
+        ("decimal", ["1234567890"], ["1.0"]),
+        ("double", ["12345678.1234567"], ["123456789.1", "1.12345678", "nan"]),
+        ("float", ["123.456"], ["1234", "0.1234"]),
+        ("date", [], ["1"]),
+        ("boolean", [], ["1"]),
+    ],
+)
+def test_numbers_that_need_no_second_look(
+    macros, kind: str, plain: list[str], others: list[str]
+) -> None:
+    pattern = macros()._plain_number(kind.split("(")[0], re.findall(r"\d+", kind))
+    fits = re.compile(pattern) if pattern else None
+    assert all(fits and fits.fullmatch(text) for text in plain)
+    assert not any(fits and fits.fullmatch(text) for text in others)
