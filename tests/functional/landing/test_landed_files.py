@@ -104,6 +104,8 @@ def loaded(
     for name, size in (("small", 0), ("large", 30_000)):
         lines = b'\xef\xbb\xbf{"v": "caf\xe9"}\r\n{"v": "\xef\xbf\xbd"}\n' + b" " * size
         (landing.folder / "bytes" / f"{name}.json").write_bytes(lines)
+    numbers = '{"v": 1.10}\n{"v": 1e2}\n{"v": {"a": [1e400, "x"]}}\n{"v": "1e2"}\n'
+    landing.text("bytes/numbers.json", numbers)
     below = landing.folder / "bytes" / "x" / "shop" / "bytes"
     below.mkdir(parents=True)
     (below / "1.json").write_text('{"v": "another folder"}')
@@ -214,11 +216,19 @@ def test_what_cannot_be_loaded_is_refused(
     assert name not in tables.names(landing.project)
 
 
-def test_bytes_that_are_no_text_are_rejected_in_files_of_any_size(landing: Landing) -> None:
+def test_what_spark_would_change_is_rejected_in_files_of_any_size(landing: Landing) -> None:
     reason = "bytes that are not valid UTF-8"
+    inexact = "in a line with a number with an exponent or more than 38 digits"
     assert landing.table("bytes", "_file, v, _rejected_reason, _rejected_line") == [
         ("large.json", None, reason, '{"v": "caf\ufffd"}'),
         ("large.json", "\ufffd", None, None),
+        ("numbers.json", "1.1", None, None),
+        ("numbers.json", None, f"v: 100.0, {inexact}, is not string", '{"v": 1e2}'),
+        (
+            *("numbers.json", None, f'v: {{"a":["Infinity","x"]}}, {inexact}, is not string'),
+            '{"v": {"a": [1e400, "x"]}}',
+        ),
+        ("numbers.json", "1e2", None, None),
         # Of a small file it is not known in which line the bytes are.
         ("small.json", None, reason, '{"v": "caf\ufffd"}'),
         ("small.json", None, reason, '{"v": "\ufffd"}'),
