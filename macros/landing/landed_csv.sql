@@ -19,14 +19,14 @@
 {#- Refuses what would fail with a raw error or without one: duplicate names, unusable separators. -#}
 {% macro _check_landed_arguments(columns, separator) -%}
     {%- if columns is not mapping or not columns -%}
-        {%- do exceptions.raise_compiler_error(
+        {%- do dbt_delta._refuse(
             "dbt_delta.landed_csv needs columns as a mapping of name to type, "
             ~ "such as {'id': 'bigint'}. Got: " ~ columns
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._check_landed_columns(columns, 'landed_csv') -%}
     {%- if separator is not string or not separator or modules.re.search('[\\\\"\r\n]', separator) -%}
-        {%- do exceptions.raise_compiler_error(
+        {%- do dbt_delta._refuse(
             "dbt_delta.landed_csv: separator must be text such as ',', ';' or '|', without a backslash, a quotation "
             ~ "mark or the end of a line. Got: " ~ separator ~ ". A tab is written \"\\t\" in Jinja"
         ) -%}

@@ -62,11 +62,11 @@
         {%- set known = dbt_delta._columns_of('select * from ' ~ ledger) if ledger is not none else [] -%}
         {%- for column in known if column.name | lower not in names -%}
             {%- do all.update({column.name: column.type}) -%}
+            {%- do names.append(column.name | lower) -%}
         {%- endfor -%}
         {%- set unknown = dbt_delta._new_fields(landing, all) if format == 'json'
             else dbt_delta._columnar_unknown(all, found) -%}
         {#- A name that differs only in case is no column: lines with it are rejected. -#}
-        {%- set names = all.keys() | map('lower') | list + dbt_delta._ledger_columns() + ['_rescued'] -%}
         {%- for column in unknown if format != 'json' or column.name | lower not in names -%}
             {%- do all.update({column.name: column.type}) -%}
             {%- do names.append(column.name | lower) -%}
@@ -94,10 +94,11 @@
 {%- if format == 'text' -%}{%- do values.update({'value': 'line'}) -%}{%- endif -%}
 {%- if drift == 'rescue' -%}
     {%- do values.update({'_rescued': dbt_delta._json_rescued(wanted) if format == 'json'
-        else dbt_delta._columnar_rescued(dbt_delta._columnar_unknown(columns, found))}) -%}
+        else 'nullif(' ~ dbt_delta._columnar_json(dbt_delta._columnar_unknown(columns, found)) ~ ", '{}')"}) -%}
 {%- endif -%}
 {%- set is_empty = "when size(filter(lines, line -> trim(line) != '')) = 0 then 'the file is empty'" -%}
-with {{ dbt_delta._columnar_files_sql(path, files) if is_table else dbt_delta._cut_files_sql(path, files, large) }},
+with {{ dbt_delta._columnar_files_sql(path, files) if is_table
+    else dbt_delta._text_files_sql(path, files, dbt_delta._cut_lines(), large) }},
 
 {{ dbt_delta._judged_files_sql(ledger, [] if is_table else [is_empty]) }},
 

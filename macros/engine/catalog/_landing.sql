@@ -34,7 +34,7 @@
         ~ unseen ~ "; end"
     ).rows -%}
     {%- if rows | length == 1 and rows[0]['path'] is none -%}
-        {%- do exceptions.raise_compiler_error(
+        {%- do dbt_delta._refuse(
             "dbt_delta." ~ macro ~ " found no landing folder " ~ path
             ~ ". Land the data first: ./run build, or python -m dbt_delta.ingest"
         ) -%}

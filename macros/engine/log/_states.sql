@@ -143,10 +143,8 @@ select key as path from files where kind = 'gone' and own.time < {{ time | int }
 {# The names that the files have for columns, by the columns' names in lower case. #}
 {% macro _physical_names(columns) -%}
     {%- set names = {} -%}
-    {%- for column in columns -%}
-        {%- do names.update({
-            column.name | lower: column.metadata.get('delta.columnMapping.physicalName', column.name),
-        }) -%}
+    {%- for physical, name in dbt_delta._logical_names(columns).items() -%}
+        {%- do names.update({name | lower: physical}) -%}
     {%- endfor -%}
     {{- return(names) -}}
 {%- endmacro %}

@@ -41,9 +41,9 @@ files as (
 #}
 {% macro _columnar_checked_sql(format, path, files, found, wanted, masked) -%}
 {%- set names, numbered = [], [] -%}
-{%- for column in found -%}
-    {%- do names.append('`c' ~ loop.index ~ '`') -%}
-    {%- do numbered.append(dbt_delta._quoted(column.name) ~ ' as ' ~ names[-1]) -%}
+{%- for column in dbt_delta._numbered_columns(found) -%}
+    {%- do names.append(column.value) -%}
+    {%- do numbered.append(dbt_delta._quoted(column.name) ~ ' as ' ~ column.value) -%}
 {%- endfor -%}
 {%- if found %}
 rows as (
@@ -75,7 +75,7 @@ judged_rows as (
         {% for column in found %}cast(null as {{ column.type }}), {% endfor %}0 as _line
     from judged
     {%- if found %}
-    where file_problem is not null or path not in (select path from rows)
+    where file_problem is not null or path not in (select distinct path from rows)
     {%- endif %}
 
 ),
@@ -84,7 +84,9 @@ checked as (
 
     select
         *,
-        {{ dbt_delta._columnar_line(found) }} as line,
+        case when file_problem is null
+            then {{ dbt_delta._columnar_json(dbt_delta._numbered_columns(found)) }}
+        end as line,
         coalesce(
             file_problem,
             nullif(concat_ws(
@@ -97,21 +99,20 @@ checked as (
 )
 {%- endmacro %}
 
-{# A row as JSON, for its text when it is rejected. #}
-{% macro _columnar_line(found) -%}
-    {%- set fields = [] -%}
-    {%- for column in found -%}
-        {%- do fields.append(dbt_delta._literal(column.name) ~ ', `c' ~ loop.index ~ '`') -%}
-    {%- endfor -%}
-    {{- return(
-        'case when file_problem is null then ' ~ dbt_delta._columnar_json(fields) ~ ' end' if fields
-        else 'cast(null as string)'
-    ) -}}
+{# The columns of the files with the `value` that stands for each in the CTEs. #}
+{% macro _numbered_columns(found) -%}
+    {%- set columns = [] -%}
+    {%- for column in found -%}{%- do columns.append(dict(column, value='`c' ~ loop.index ~ '`')) -%}{%- endfor -%}
+    {{- return(columns) -}}
 {%- endmacro %}
 
-{# Names and values as JSON, with all digits of times. #}
-{% macro _columnar_json(fields) -%}
-    {%- set time = "yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS" -%}
+{# Such columns as JSON, with all digits of times; NULL without columns. #}
+{% macro _columnar_json(columns) -%}
+    {%- if not columns -%}{{- return('cast(null as string)') -}}{%- endif -%}
+    {%- set fields, time = [], "yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS" -%}
+    {%- for column in columns -%}
+        {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ column.value) -%}
+    {%- endfor -%}
     {{- return(
         'to_json(named_struct(' ~ fields | join(', ') ~ "), map('timestampFormat', '" ~ time ~ "XXX', "
         ~ "'timestampNTZFormat', '" ~ time ~ "'))"
@@ -124,8 +125,8 @@ checked as (
 #}
 {% macro _columnar_values(columns, found) -%}
     {%- set wanted, known = {}, {} -%}
-    {%- for column in found -%}
-        {%- do known.update({column.name | lower: dict(column, value='`c' ~ loop.index ~ '`')}) -%}
+    {%- for column in dbt_delta._numbered_columns(found) -%}
+        {%- do known.update({column.name | lower: column}) -%}
     {%- endfor -%}
     {%- for name, type in columns.items() -%}
         {%- set own = known.get(name | lower) -%}
@@ -153,19 +154,8 @@ checked as (
 {# The columns of the files that are not wanted, {name, type, value}. #}
 {% macro _columnar_unknown(columns, found) -%}
     {%- set names, unknown = columns.keys() | map('lower') | list, [] -%}
-    {%- for column in found if column.name | lower not in names -%}
-        {%- do unknown.append(dict(column, value='`c' ~ (found.index(column) + 1) ~ '`')) -%}
+    {%- for column in dbt_delta._numbered_columns(found) if column.name | lower not in names -%}
+        {%- do unknown.append(column) -%}
     {%- endfor -%}
     {{- return(unknown) -}}
-{%- endmacro %}
-
-{# Their values as JSON; NULL where they have none. #}
-{% macro _columnar_rescued(unknown) -%}
-    {%- set fields = [] -%}
-    {%- for column in unknown -%}
-        {%- do fields.append(dbt_delta._literal(column.name) ~ ', ' ~ column.value) -%}
-    {%- endfor -%}
-    {{- return(
-        'nullif(' ~ dbt_delta._columnar_json(fields) ~ ", '{}')" if fields else 'cast(null as string)'
-    ) -}}
 {%- endmacro %}

@@ -152,7 +152,8 @@ checked as (
     {%- set misfit = dbt_delta._misfit(text, type) -%}
     {{- return({
         'value': 'try_cast(' ~ text ~ ' as ' ~ type ~ ')', 'extra': '',
-        'text': 'concat(' ~ text ~ ', if(' ~ inexact ~ ", ', in a line with a number with an exponent or more than 38 digits,', ''))",
+        'text': 'concat(' ~ text ~ ', if(' ~ inexact
+            ~ ", ', in a line with a number with an exponent or more than 38 digits,', ''))",
         'misfit': '(' ~ inexact ~ (' or (' ~ misfit ~ ')' if misfit else '') ~ ')',
     }) -}}
 {%- endmacro %}
@@ -186,7 +187,7 @@ checked as (
 {% macro _new_fields_sql(path, files, large, columns) -%}
 {%- set known = [] -%}
 {%- for name in columns -%}{%- do known.append(dbt_delta._literal(name)) -%}{%- endfor -%}
-with {{ dbt_delta._cut_files_sql(path, files, large) }},
+with {{ dbt_delta._text_files_sql(path, files, dbt_delta._cut_lines(), large) }},
 
 judged as (
 

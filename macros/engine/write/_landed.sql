@@ -8,23 +8,6 @@
     {{- return('_metadata.file_path in (' ~ paths | join(', ') ~ ')') -}}
 {%- endmacro %}
 
-{# The CTE of text files as one `value` each; `lines` is its expression for their lines. #}
-{% macro _text_files_sql(path, files, lines) -%}
-files as (
-
-    select
-        {{ dbt_delta._file_columns() }},
-        sha2(value, 256) as _file_hash,
-        is_valid_utf8(value) as is_utf8,
-        {{ lines }} as lines
-    from text.{{ dbt_delta._quoted(dbt_delta._plain_glob(path)) }} with (
-        'wholetext' = 'true', 'recursiveFileLookup' = 'true'
-    )
-    where {{ dbt_delta._in_files(files) }}
-
-)
-{%- endmacro %}
-
 {# The text of a file; a byte order mark is not data. #}
 {% macro _file_text() -%}
     {{- return("regexp_replace(value, '^\\uFEFF', '')") -}}

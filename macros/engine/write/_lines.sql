@@ -1,5 +1,8 @@
-{# The CTE of text files, of which a small one is a value that is cut into lines, and a large one is read by lines. #}
-{% macro _cut_files_sql(path, files, large) -%}
+{#
+    The CTE of text files. A small one is one `value`; `lines` is its expression for their lines. A large one is read by
+    lines.
+#}
+{% macro _text_files_sql(path, files, lines, large=[]) -%}
 {%- set from = 'text.' ~ dbt_delta._quoted(dbt_delta._plain_glob(path)) -%}
 {%- set small = files | reject('in', large) | list -%}
 {%- if large -%}
@@ -14,7 +17,7 @@ files as (
         {{ dbt_delta._file_columns() }},
         sha2(value, 256) as _file_hash,
         is_valid_utf8(value) as is_utf8,
-        split(regexp_replace({{ dbt_delta._file_text() }}, '\r\\z', ''), '\r?\n') as lines
+        {{ lines }} as lines
     from {{ from }} with ('wholetext' = 'true', 'recursiveFileLookup' = 'true')
     where {{ dbt_delta._in_files(small) }}
     {%- if large %}
@@ -35,6 +38,11 @@ files as (
     {%- endif %}
 
 )
+{%- endmacro %}
+
+{# The lines of a file: what ends in a line break. #}
+{% macro _cut_lines() -%}
+    {{- return('split(regexp_replace(' ~ dbt_delta._file_text() ~ ", '\r\\z', ''), '\r?\n')") -}}
 {%- endmacro %}
 
 {#

@@ -157,7 +157,7 @@ def standing(log: Log, version: int) -> Iterator[tuple[int, dict[str, Any]]]:
             if is_restored or at == version:
                 raise LookupError(f"version {at} is no more in Delta's log") from None
             return
-        info = next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
+        info = _info(actions)
         yield at, info
         if is_anew(info):
             return
@@ -181,7 +181,7 @@ def info_of(log: Log, number: int) -> dict[str, Any]:
         actions = _actions(log, number)
     except Exception:  # cleaned up; Java's own kind of error elsewhere
         return {}
-    return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
+    return _info(actions)
 
 
 def metadata_of(info: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +218,10 @@ def _digest_of(log: Log, number: int) -> str | None:
 
 def _actions(log: Log, number: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read(_name(number)).splitlines() if line.strip()]
+
+
+def _info(actions: list[dict[str, Any]]) -> dict[str, Any]:
+    return next((one["commitInfo"] for one in actions if "commitInfo" in one), {})
 
 
 def _changes_data(log: Log, number: int) -> bool:

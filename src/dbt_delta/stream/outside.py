@@ -93,9 +93,10 @@ def idempotent_writer(
                 return "another checkpoint of the stream began: both may have written the same rows"
             return ""
 
-        held = _snapshot(spark, table)[1].metadata().id()
-        with _called_once(table, (held, prefix + identity), (attempt, number)):
-            _once(rows, target, transaction, problem)
+        found = _snapshot(spark, table)
+        key = (found[1].metadata().id(), prefix + identity)
+        with _called_once(table, key, (attempt, number)):
+            _once(rows, target, found, transaction, problem)
 
     return write
 
@@ -134,7 +135,8 @@ def idempotent_write(
         # Restored to a version before it, or replaced: the rows are gone, Delta keeps the number.
         return _Transaction(application, last + 1, tag) if standing is None else None
 
-    return _once(rows, _Target(table, _names(unique_key), latest_by), transaction)
+    target = _Target(table, _names(unique_key), latest_by)
+    return _once(rows, target, _snapshot(rows.sparkSession, table), transaction)
 
 
 @dataclass(frozen=True)
@@ -305,13 +307,14 @@ def _called_once(table: str, key: tuple[str, str], call: tuple[str, int]) -> Ite
 def _once(
     rows: "DataFrame",
     target: _Target,
+    found: tuple[str, Any],
     transaction: Callable[[Any], _Transaction | None],
     problem: Callable[[Any], str] = lambda _: "",
 ) -> bool:
     """Writes rows until the table has the transaction; returns whether this call wrote them.
 
-    ``transaction`` says what to write by Delta's snapshot: None if the table has it. ``problem`` is
-    asked after the write.
+    ``found`` is the table's full name and snapshot. ``transaction`` says what to write by a
+    snapshot: None if the table has it. ``problem`` is asked after the write.
 
     Raises:
         WriteRefused: also, after the write, if others have made the table anew meanwhile.
@@ -319,7 +322,7 @@ def _once(
     failures = 0
     with _kept(rows, bool(target.keys)):
         while True:
-            name, before = _snapshot(rows.sparkSession, target.table)
+            name, before = found
             todo = transaction(before)
             if todo is None:
                 return False
@@ -335,12 +338,12 @@ def _once(
                 raise
             except Exception as error:
                 text = errors.message(error)
-                if text.startswith(_SAME):
-                    continue
-                failures += 1
-                if failures == ATTEMPTS or not is_conflict(text):
-                    raise
-                time.sleep(delay(failures))
+                if not text.startswith(_SAME):
+                    failures += 1
+                    if failures == ATTEMPTS or not is_conflict(text):
+                        raise
+                    time.sleep(delay(failures))
+                found = _snapshot(rows.sparkSession, target.table)
 
 
 @contextmanager
@@ -368,8 +371,9 @@ def _outcome(
     commits = [log.info_of(opened, at) for at in range(before.version() + 1, after.version() + 1)]
     own = [n for n, one in enumerate(commits) if _tag_of(one).get("write") == todo.tag["write"]]
     until = own[0] if own else len(commits)
-    is_known = (facts.transaction_of(after, todo.application) or 0) >= todo.version
-    is_anew = before.metadata().id() != after.metadata().id() or not is_known
+    last = facts.transaction_of(after, todo.application)
+    is_anew = before.metadata().id() != after.metadata().id()
+    is_anew = is_anew or last is None or last < todo.version
     for info in commits[:until]:
         is_anew = is_anew or info.get("operation") == "RESTORE" or log.is_anew(info)
     # Without commitInfo there is no tag.
@@ -406,14 +410,14 @@ def _write(
     else:
         names = ", ".join(facts.quoted_name(one["name"]) for one in columns)
         sql = f"insert into {name} ({names}) {source}"
-    for name, value in {
+    for key, value in {
         "spark.databricks.delta.write.txnAppId": todo.application,
         "spark.databricks.delta.write.txnVersion": str(todo.version),
         "spark.databricks.delta.commitInfo.userMetadata": json.dumps({_TAG: todo.tag}),
         # Spark's own blanks for char(n) break MERGE; Delta stores them.
         "spark.sql.readSideCharPadding": "false",
     }.items():
-        session.conf().set(name, value)
+        session.conf().set(key, value)
     session.sql(sql)
 
 
