@@ -6,6 +6,8 @@
 #   STATE        a folder with the manifest.json of production's last run
 set -euo pipefail
 : "${DBT_SCHEMA:?}" "${PRODUCTION:?}" "${STATE:?}"
+# Readers see production, not the pull request.
+export DBT_DELTA_PUBLISH=never
 production="{production: $PRODUCTION}"
 schemas="schema_a: $PRODUCTION, schema_b: $DBT_SCHEMA, state: $STATE"
 

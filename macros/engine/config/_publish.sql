@@ -1,19 +1,31 @@
 {#
     What the variable dbt_delta_publish asks for, none where nothing is published: {schema, unit, nodes}. `nodes` are
-    those that readers see, by the names that they see.
+    those that readers see, by the names that they see. The schema may be Jinja; where it renders to nothing, nothing is
+    published.
 #}
 {% macro _publish_settings() -%}
     {%- set given = var('dbt_delta_publish', none) -%}
     {%- if not given -%}{{- return(none) -}}{%- endif -%}
     {%- set known = dbt_delta._memory('publish') -%}
     {%- if 'settings' not in known -%}
-        {%- do dbt_delta._check_publish(given) -%}
-        {%- set is_here = 'targets' not in given or target.name in dbt_delta._names(given.targets) -%}
-        {%- do known.update({'settings': {
-            'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
-        } if is_here else none}) -%}
+        {%- do known.update({'settings': dbt_delta._settings_to_publish(given)}) -%}
     {%- endif -%}
     {{- return(known.settings) -}}
+{%- endmacro %}
+
+{% macro _settings_to_publish(given) -%}
+    {%- set switch = env_var('DBT_DELTA_PUBLISH', 'always') -%}
+    {%- do dbt_delta._check_choice('The variable DBT_DELTA_PUBLISH of the environment', switch, ['always', 'never']) -%}
+    {%- set text = given.get('schema') if given is mapping else none -%}
+    {%- set is_jinja = text is string and '{' in text -%}
+    {%- set given = dict(given, schema=render(text) | trim) if is_jinja else given -%}
+    {%- if switch == 'never' or (is_jinja and not given.schema) -%}{{- return(none) -}}{%- endif -%}
+    {%- do dbt_delta._check_publish(given) -%}
+    {%- set targets = dbt_delta._names(given.get('targets', target.name)) -%}
+    {%- if target.name not in targets -%}{{- return(none) -}}{%- endif -%}
+    {{- return({
+        'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
+    }) -}}
 {%- endmacro %}
 
 {% macro _check_publish(given) -%}

@@ -6,12 +6,13 @@
 {% macro _show(settings, state, targets, gone) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
     {%- set seq = [state.now, state.seq + 1] | max -%}
+    {%- set steady = dbt_delta._steady_views(settings, state.views, targets) -%}
     {%- set early, late, lines = [], [], [] -%}
     {%- for name, target in targets.items() -%}
         {%- set old = state.published.get(name) -%}
         {%- set is_anew = target.get('is_anew', false) -%}
         {%- set is_same = not is_anew and (
-            old is none or old.version == target.version or dbt_delta._has_shape(target, old)
+            old is none or old.version == target.version or name in steady or dbt_delta._has_shape(target, old)
         ) -%}
         {#- What a view of a table that is gone shows is nothing to keep. -#}
         {%- set steps = dbt_delta._steps_to(
@@ -26,9 +27,7 @@
     {%- endfor -%}
     {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
     {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
-    {%- for view in early + late -%}
-        {%- do dbt_delta._set_published_view(settings, view, view.name not in state.views) -%}
-    {%- endfor -%}
+    {%- do dbt_delta._set_published_views(settings, early + late, state.views, steady) -%}
     {%- do dbt_delta._check_prepared(settings, state.seq, seq, targets) -%}
     {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
     {%- for name in gone -%}
@@ -78,12 +77,46 @@
     {%- endif -%}
 {%- endmacro %}
 
-{% macro _set_published_view(settings, view, is_new) -%}
-    {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
-    {%- set sql = dbt_delta.get_published_view_sql(
-        relation, dbt_delta._relation_of(view.relation), view.steps, dbt_delta._publish_place(settings).pointer
+{#
+    Gives views their steps, in their order; those that are `steady` keep their columns, and come first: the catalog
+    takes them without planning each of them.
+#}
+{% macro _set_published_views(settings, views, known, steady) -%}
+    {%- set place, texts, others = dbt_delta._publish_place(settings), {}, [] -%}
+    {%- for view in views -%}
+        {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
+        {%- set sql = dbt_delta.get_published_view_sql(
+            relation, dbt_delta._relation_of(view.relation), view.steps, place.pointer
+        ) -%}
+        {%- if view.name in steady -%}
+            {%- do texts.update({view.name: sql | trim}) -%}
+        {%- else -%}
+            {%- do others.append(dbt_delta.get_set_view_sql(relation, sql, view.name not in known)) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if texts and not (
+        adapter.dbt_delta_set_views is defined and adapter.dbt_delta_set_views(settings.schema, texts)
     ) -%}
-    {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, is_new)) -%}
+        {%- for name, sql in texts.items() -%}
+            {%- set relation = api.Relation.create(schema=settings.schema, identifier=name) -%}
+            {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, is_new=false)) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- for statement in others -%}{%- do run_query(statement) -%}{%- endfor -%}
+{%- endmacro %}
+
+{# The names of views that have exactly the columns of what they shall show, as far as the session knows at once. #}
+{% macro _steady_views(settings, views, targets) -%}
+    {%- set steady = [] -%}
+    {%- for name, target in targets.items() if name in views and adapter.dbt_delta_shows is defined -%}
+        {%- set table = dbt_delta._relation_of(target.relation) -%}
+        {%- if not target.get('is_anew') and adapter.dbt_delta_shows(
+            (settings.schema, name), (table.schema, table.identifier), target.version
+        ) -%}
+            {%- do steady.append(name) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(steady) -}}
 {%- endmacro %}
 
 {#
@@ -91,15 +124,18 @@
     the view with it. Queries that are being planned may still need it: they have two seconds.
 #}
 {% macro _settle(settings) -%}
-    {%- set state, waits = dbt_delta._published(settings), [] -%}
+    {%- set state, views = dbt_delta._published(settings), [] -%}
     {%- for name, view in state.views.items() if view.steps | length > 1 -%}
-        {%- if not waits -%}
-            {%- do waits.append(run_query("select reflect('java.lang.Thread', 'sleep', 2000L)")) -%}
-        {%- endif -%}
-        {%- do dbt_delta._set_published_view(settings, {
+        {%- do views.append({
             'name': name, 'relation': view.relation, 'steps': [dbt_delta._step_at(view.steps, state.seq)],
-        }, is_new=false) -%}
+        }) -%}
     {%- endfor -%}
+    {%- if views -%}
+        {%- do run_query("select reflect('java.lang.Thread', 'sleep', 2000L)") -%}
+        {%- do dbt_delta._set_published_views(
+            settings, views, state.views, views | map(attribute='name') | list
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {# Writes down what is published, and what a run leaves to later ones, of what it found `before`. #}
@@ -169,6 +205,7 @@
             settings, shown.seq, plan.targets if shown.lines else {}, heads, left, state.before
         ) -%}
     {%- endif -%}
-    {%- do dbt_delta._settle(settings) -%}
+    {%- set unsettled = state.views.values() | map(attribute='steps') | map('length') | select('gt', 1) | list -%}
+    {%- if shown.lines or unsettled -%}{%- do dbt_delta._settle(settings) -%}{%- endif -%}
     {{- return(dict(plan, **shown)) -}}
 {%- endmacro %}

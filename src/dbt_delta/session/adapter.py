@@ -178,6 +178,20 @@ class DeltaAdapter(StockAdapter):
         return connection.listing(schemas) if connection else None
 
     @available
+    def dbt_delta_shows(
+        self, view: tuple[str, str], table: tuple[str, str], version: int
+    ) -> bool | None:
+        """See ``facts.shows``; None on a server."""
+        connection = self._session()
+        return connection.shows(view, table, version) if connection else None
+
+    @available
+    def dbt_delta_set_views(self, schema: str, texts: dict[str, str]) -> bool:
+        """See ``publish.set_views``; False on a server, too."""
+        connection = self._session()
+        return connection.set_views(schema, texts) if connection else False
+
+    @available
     def dbt_delta_columns(self, sql: str) -> list[dict[str, Any]] | None:
         """See ``facts.columns``."""
         connection = self._session()

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import traceback
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -143,6 +143,19 @@ class SessionConnection(SparkConnectionWrapper):
         """See ``facts.listing``."""
         with self.running():
             return facts.listing(self.session, schemas)
+
+    def shows(self, view: tuple[str, str], table: tuple[str, str], at: int) -> bool:
+        """See ``facts.shows``."""
+        with self.running():
+            return facts.shows(self.session, view, table, at)
+
+    def set_views(self, schema: str, texts: Mapping[str, str]) -> bool:
+        """See ``publish.set_views``."""
+        from dbt_delta.session import publish
+
+        self.wrote = True
+        with self.running():
+            return publish.set_views(self.session, schema, texts)
 
     def columns(self, sql: str) -> list[dict[str, Any]]:
         """See ``facts.columns``."""

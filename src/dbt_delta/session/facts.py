@@ -10,12 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from dbt_delta.session.java import java
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _GENERATED = {"delta.generationExpression", "delta.identity.start"}
+_CLUSTERS = "org.apache.spark.sql.delta.skipping.clustering.ClusteringColumnInfo"
+_CONVERTERS = "scala.jdk.javaapi.CollectionConverters"
+_DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
+_OPTION = "scala.Option"
+_PATH = "org.apache.hadoop.fs.Path"
+_SESSION = "org.apache.spark.sql.classic.SparkSession"
 
 
 def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | None:
@@ -29,7 +37,7 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     """
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    entry = _entry(spark, schema, name)
+    entry = catalog_entry(spark, schema, name)
     provider = _optional(entry.provider()) or ""
     if entry.tableType().name() == "VIEW" or provider.lower() != "delta":
         return _of_catalog(spark, entry, provider.lower())
@@ -103,8 +111,8 @@ def delta_table(spark: "SparkSession", table: str) -> tuple[str, Any] | None:
     catalog = session.sessionState().catalog()
     is_path = (_optional(identifier.database()) or "").lower() == "delta"
     if is_path and not catalog.tableExists(identifier):
-        none = spark._jvm.scala.Option.empty()
-        log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session, identifier.table())
+        none = java(spark._jvm, _OPTION).empty()
+        log = java(spark._jvm, _DELTA_LOG).forTable(session, identifier.table())
         name, snapshot = f"delta.{quoted_name(identifier.table())}", log.update(False, none, none)
     else:
         entry = catalog.getTableMetadata(identifier)
@@ -128,7 +136,7 @@ def place_of(snapshot: Any) -> str:
 @contextmanager
 def active(spark: "SparkSession") -> Iterator[None]:
     """For what Spark and Delta compute with the session of the thread: a statement sets it."""
-    sessions = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    sessions = java(spark._jvm, _SESSION)
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
     try:
@@ -138,6 +146,26 @@ def active(spark: "SparkSession") -> Iterator[None]:
             sessions.setActiveSession(before.get())
         else:
             sessions.clearActiveSession()
+
+
+def shows(spark: "SparkSession", view: tuple[str, str], table: tuple[str, str], at: int) -> bool:
+    """Whether a view has exactly the columns of a Delta table at a version, its newest one.
+
+    Both are named by schema and name. False where that cannot be told without planning a query.
+
+    Raises:
+        AnalysisException: the catalog does not know one of them.
+    """
+    entry = _delta_entry(spark, *table)
+    if entry is None:
+        return False
+    snapshot = _snapshot(spark, entry)
+    columns = _columns(catalog_entry(spark, *view).schema().json())
+    return snapshot.version() == at and _shape(columns) == _shape(columns_of(snapshot))
+
+
+def _shape(columns: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [(one["name"], one["declared"] or one["type"], one["comment"]) for one in columns]
 
 
 def listing(
@@ -155,8 +183,8 @@ def listing(
     for schema in schemas:
         if catalog.databaseExists(schema):
             names = catalog.listTables(schema, "*" if name is None else name, False)
-            entries = _list(spark, catalog.getTablesByName(names))
-            found.extend(_listed(spark, schema, entry) for entry in entries)
+            entries = catalog.getTablesByName(names)
+            found.extend(_listed(spark, schema, entries.apply(n)) for n in range(entries.size()))
     return found
 
 
@@ -198,7 +226,12 @@ def _field_name(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else quoted_name(name)
 
 
-def _entry(spark: "SparkSession", schema: str, name: str) -> Any:
+def catalog_entry(spark: "SparkSession", schema: str, name: str) -> Any:
+    """The catalog's own entry of a relation.
+
+    Raises:
+        AnalysisException: it is not in the catalog.
+    """
     catalog = spark._jsparkSession.sessionState().catalog()
     return catalog.getTableMetadata(_identifier(spark, schema, name))
 
@@ -207,7 +240,7 @@ def _delta_entry(spark: "SparkSession", schema: str, name: str) -> Any:
     """The entry of a Delta table of Spark's own catalog; None of all else."""
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    entry = _entry(spark, schema, name)
+    entry = catalog_entry(spark, schema, name)
     return entry if (_optional(entry.provider()) or "").lower() == "delta" else None
 
 
@@ -218,21 +251,21 @@ def _identifier(spark: "SparkSession", schema: str, name: str) -> Any:
 
 def _snapshot(spark: "SparkSession", entry: Any) -> Any:
     """The newest one; of version -1 where there is no log."""
-    jvm = spark._jvm
-    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, entry)
-    return log.update(False, jvm.scala.Option.empty(), jvm.scala.Option.apply(entry))
+    log = java(spark._jvm, _DELTA_LOG).forTable(spark._jsparkSession, entry)
+    option = java(spark._jvm, _OPTION)
+    return log.update(False, option.empty(), option.apply(entry))
 
 
 def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
-    jvm = spark._jvm
     snapshot = _snapshot(spark, entry)
     if snapshot.version() < 0:
         return None
     about = json.loads(snapshot.metadata().json())["metaData"]
     protocol = json.loads(snapshot.protocol().json())["protocol"]
     features = {*protocol.get("readerFeatures", []), *protocol.get("writerFeatures", [])}
-    clusters = jvm.org.apache.spark.sql.delta.skipping.clustering.ClusteringColumnInfo
-    paths = _list(spark, clusters.extractLogicalNames(snapshot)) if "clustering" in features else []
+    paths = []
+    if "clustering" in features:
+        paths = _list(spark, java(spark._jvm, _CLUSTERS).extractLogicalNames(snapshot))
     checksum = _optional(snapshot.checksumOpt())
     return {
         **_of_catalog(spark, entry, "delta"),
@@ -252,8 +285,7 @@ def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
 
 
 def _of_catalog(spark: "SparkSession", entry: Any, provider: str) -> dict[str, Any]:
-    location = _optional(entry.storage().locationUri())
-    properties = dict(spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(entry.properties()))
+    properties = dict(java(spark._jvm, _CONVERTERS).asJava(entry.properties()))
     internal = ("view.", "transient_lastDdlTime")
     return {
         "type": "view" if entry.tableType().name() == "VIEW" else "table",
@@ -262,7 +294,7 @@ def _of_catalog(spark: "SparkSession", entry: Any, provider: str) -> dict[str, A
         "partitions": _list(spark, entry.partitionColumnNames()),
         "clustering": [],
         "comment": _optional(entry.comment()) or "",
-        "location": spark._jvm.org.apache.hadoop.fs.Path(location).toString() if location else "",
+        "location": _location(spark, entry),
         "owner": entry.owner() or "",
         "properties": {k: v for k, v in properties.items() if not k.startswith(internal)},
         "text": _optional(entry.viewText()) or "",
@@ -277,16 +309,20 @@ def _listed(spark: "SparkSession", schema: str, entry: Any) -> dict[str, Any]:
         "provider": (_optional(entry.provider()) or "").lower(),
     }
     if about["type"] == "table":
-        location = _optional(entry.storage().locationUri())
-        path = spark._jvm.org.apache.hadoop.fs.Path(location).toString() if location else ""
-        return {**about, "location": path}
+        return {**about, "location": _location(spark, entry)}
     return {
         **about,
         "location": "",
         "text": _optional(entry.viewText()),
-        "namespace": (_list(spark, entry.viewCatalogAndNamespace()) or [None])[-1],
+        "namespace": _optional(entry.viewCatalogAndNamespace().lastOption()),
         "zone": _optional(entry.properties().get("view.sqlConfig.spark.sql.session.timeZone")),
     }
+
+
+def _location(spark: "SparkSession", entry: Any) -> str:
+    """Where a relation of the catalog is; empty of a view."""
+    location = _optional(entry.storage().locationUri())
+    return java(spark._jvm, _PATH)(location).toString() if location else ""
 
 
 def steps(path: str) -> list[str]:
@@ -315,7 +351,12 @@ def _columns(schema: str) -> list[dict[str, str]]:
 
 
 def _list(spark: "SparkSession", found: Any) -> list[str]:
-    return list(spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(found))
+    return list(java(spark._jvm, _CONVERTERS).asJava(found))
+
+
+def some(spark: "SparkSession", value: str) -> Any:
+    """A value as Scala's methods take it where they may get none."""
+    return java(spark._jvm, _OPTION).apply(value)
 
 
 def _optional(found: Any) -> Any:

@@ -9,7 +9,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from dbt_delta.session import profile, versions
+from dbt_delta.session import profile, publish, versions
 from dbt_delta.state import hooks
 
 
@@ -168,6 +168,13 @@ TEST_LINE = Patch(
     "dbt's line of a test shows its status and no message, so that one that did not run would say "
     "PASS like one that did.",
 )
+RUN_HOOKS = Patch(
+    "dbt.task.run",
+    "RunTask.safe_run_hooks",
+    publish.around_hooks,
+    "hooks of a package run in all projects that install it, so that the project of this "
+    "repository could not publish by one; and an adapter is not told when a run begins and ends.",
+)
 # Applied when a connection opens: commands that run no node import no tasks.
-OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, OWN_FUNCTIONS, TEST_LINE)
+OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, OWN_FUNCTIONS, RUN_HOOKS, TEST_LINE)
 PATCHES = (SEED_FILES, *OF_TASKS)

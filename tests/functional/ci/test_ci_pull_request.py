@@ -49,6 +49,8 @@ class Repository:
         self.project, self.production = project, project.schema
         project.writes_json = True
         project.write(MODELS)
+        self.readers = f"{self.production}_read"
+        project.configure(vars={"dbt_delta_publish": {"schema": self.readers, "select": "orders"}})
         for night in (1, 2):
             project.dbt("build", vars={"night": night})
         (project.path / "target").rename(project.path / "state")
@@ -62,7 +64,11 @@ class Repository:
     def run(self, command: str, check: bool = True) -> Invocation:
         """The script's line with that command."""
         words = next(line for line in self._commands() if command in line)
-        return self.project.dbt(*words, vars={"night": 3}, check=check)
+        text = (REPOSITORY / "deploy/pull_request.sh").read_text()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in re.findall(r"(?m)^export (\w+)=(\w+)$", text):
+                patch.setenv(name, value)
+            return self.project.dbt(*words, vars={"night": 3}, check=check)
 
     def _commands(self) -> Iterator[list[str]]:
         text = (REPOSITORY / "deploy/pull_request.sh").read_text().replace("\\\n", " ")
@@ -100,6 +106,10 @@ def at(repository: Repository) -> Repository:
     repository.project.write(MODELS)
     repository.into(f"{repository.production}_{next(_NUMBERS)}")
     return repository
+
+
+def view_text(name: str) -> str:
+    return str(read(f"show create table {name}")[0][0])
 
 
 def schemas(prefix: str) -> list[str]:
@@ -151,6 +161,8 @@ def test_a_pull_request_is_built_beside_production(at: Repository) -> None:
     at.into(at.production)
     assert project.rows("orders") == [{"id": 1, "amount": 10}, {"id": 2, "amount": 20}]
     assert len(project.rows("orders_history")) == 2
+    assert [row.id for row in read(f"select id from {at.readers}.orders order by id")] == [1, 2]
+    assert f"`{at.production}`.`orders` version as of" in view_text(f"{at.readers}.orders")
 
 
 @pytest.mark.parametrize("operation", ["create_ci_schemas", "drop_ci_schemas"])

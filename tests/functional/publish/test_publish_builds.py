@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 
+from dbt_delta.session import publish
 from tests.functional.drawing import IS_LONG, SEED, examples
 from tests.functional.harness import Breaking, Invocation, Project, session
 from tests.functional.operations import operations
@@ -47,6 +49,7 @@ FILES = {
                 data_tests: [{accepted_values: {arguments: {values: [1, 2, 3, 4, 5, 8, 9]}}}]
         """,
 }
+# As a project has them that has no Python side.
 HOOKS = {
     "on-run-start": "{{ dbt_delta.publish_check() }}",
     "on-run-end": "{{ dbt_delta.publish_run(results) }}",
@@ -88,13 +91,13 @@ class Readers:
 class Published:
     """A project that publishes, and its readers."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, hooks: dict[str, str] | None = None) -> None:
         self.project = project
         self.schema = f"{project.schema}_read"
         self.settings: dict[str, Any] = {"schema": self.schema, "select": "path:models/marts"}
         self.readers: Readers | None = None
         project.write(FILES)
-        project.configure(**HOOKS)
+        project.configure(**hooks or {})
 
     def build(self, step: int, *arguments: str, check: bool = True, **settings: Any) -> Invocation:
         wanted = {"step": step, "dbt_delta_publish": {**self.settings, **settings}}
@@ -131,9 +134,19 @@ def published(new_shared_project: Callable[[str], Project]) -> Iterator[Publishe
 
 
 @pytest.fixture
-def broken_at(break_before: Breaking) -> dict[str, int]:
-    """Before which statement that changes the schema of readers dbt fails, as if it were killed."""
-    return break_before(lambda sql: WRITE.match(sql) is not None and "_read`" in sql)
+def broken_at(break_before: Breaking, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Before which change to the schema of readers dbt fails, as if it were killed."""
+    state = break_before(lambda sql: WRITE.match(sql) is not None and "_read`" in sql)
+    stock = publish.alter
+
+    def alter(*arguments: Any) -> None:
+        state["writes"] += 1
+        if state["writes"] == state["step"]:
+            raise DbtDatabaseError("injected")
+        stock(*arguments)
+
+    monkeypatch.setattr(publish, "alter", alter)
+    return state
 
 
 def every(step: int, *names: str) -> dict[str, list[Any]]:
@@ -154,6 +167,14 @@ def test_a_build_publishes_all_at_its_end(published: Published) -> None:
     published.readers = Readers(published.schema, 50 if IS_LONG else 1)
     published.build(2)
     assert published.shown() == every(2)
+    # A hook of the project belongs to the run.
+    published.project.configure(**{"on-run-end": "select raise_error('no')"})
+    run = published.build(3, check=False)
+    assert re.search(
+        "Not published in .*: customers, gone, orders, as .*on-run-end.* failed", run.output
+    )
+    assert published.shown() == every(2)
+    published.project.configure(**{"on-run-end": []})
 
 
 def test_a_failed_test_leaves_everything(published: Published) -> None:
@@ -311,8 +332,9 @@ def test_readers_never_saw_two_builds(published: Published) -> None:
 
 
 def test_a_table_that_was_made_anew_has_other_rows_at_the_same_version(project: Project) -> None:
-    published = Published(project)
-    published.build(1)
+    published = Published(project, HOOKS)
+    run = published.build(1)
+    assert run.output.count("Published in") == 1
     customers = FILES["models/marts/customers.sql"]
     project.sql("drop table {schema}.customers")
     project.write(

@@ -63,6 +63,7 @@ def load(**context: Any) -> SimpleNamespace:
             "fromjson": _fromjson,
             "execute": True,
             "var": lambda name, default=None: default,
+            "env_var": lambda name, default=None: default,
             **context,
         }
     )

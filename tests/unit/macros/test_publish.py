@@ -344,11 +344,16 @@ def test_a_view_shows_one_version_at_a_time() -> None:
     )
 
 
-def settings(given: Any, *nodes: dict[str, Any], target: str = "prod", **context: Any) -> Any:
+def settings(
+    given: Any, *nodes: dict[str, Any], target: str = "prod", switch: str = "", **context: Any
+) -> Any:
     graph = {"nodes": {one["unique_id"]: one for one in nodes}}
     adapter = rendering.through("session", **context)
     macros = load(
         var=lambda name, default=None: given,
+        env_var=lambda name, default=None: switch or default,
+        # Jinja of dbt's own.
+        render=lambda text: text.replace("{{ at_home }}", "read").replace("{{ nowhere }}", ""),
         graph=graph,
         target=SimpleNamespace(name=target, schema="prod"),
         adapter=adapter,
@@ -365,6 +370,11 @@ def test_what_is_published_is_what_select_takes() -> None:
     assert settings({"schema": "read", "targets": ["prod"]}, *nodes) is not None
     assert settings({"schema": "read", "targets": "ci"}, *nodes) is None
     assert settings(None) is None
+    assert settings({"schema": "read"}, *nodes, switch="never") is None
+    assert settings({"schema": "{{ at_home }}"}, *nodes)["schema"] == "read"
+    assert settings({"schema": "{{ nowhere }}"}, *nodes) is None
+    with pytest.raises(rendering.CompilationError, match=r"DBT_DELTA_PUBLISH .* is 'off'"):
+        settings({"schema": "read"}, *nodes, switch="off")
     chosen = lambda selection, state: ["model.p.other"]  # noqa: E731
     found = settings({"schema": "read", "select": "+x"}, *nodes, dbt_delta_select=chosen)
     assert list(found["nodes"]) == ["other"]

@@ -1,0 +1,85 @@
+"""Publishes at the end of a run without hooks, and writes the texts of views without planning."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dbt_delta.session import facts, profile
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VARIABLE = "dbt_delta_publish"
+PACKAGE = "dbt_delta"
+_TEXTS = ("viewText", "viewOriginalText")
+
+
+def around_hooks(stock: Any) -> Any:
+    """Checks after a project's ``on-run-start``, and publishes after its ``on-run-end``.
+
+    A project that calls ``publish_run`` in a hook of its own, as it must without the Python side,
+    publishes there.
+
+    Raises (the new function):
+        DbtRuntimeError: what cannot be published, before the first node; or, after the last one,
+            that another run publishes.
+    """
+    from dbt.artifacts.schemas.results import RunStatus
+    from dbt.node_types import RunHookType
+
+    def safe_run_hooks(self: Any, adapter: Any, hook_type: Any, extra_context: Any) -> Any:
+        status = stock(self, adapter, hook_type, extra_context)
+        if adapter.method not in profile.OURS or not _is_wanted(self.config, self.manifest):
+            return status
+        if hook_type == RunHookType.End:
+            hooks = [r for r in self.node_results if r.status == RunStatus.Error]
+            results = [*extra_context["results"]]
+            results += [hook for hook in hooks if hook not in results]
+            adapter.execute_macro("publish_run", project=PACKAGE, kwargs={"results": results})
+        elif status == RunStatus.Success:
+            adapter.execute_macro("publish_check", project=PACKAGE)
+        return status
+
+    return safe_run_hooks
+
+
+def _is_wanted(config: Any, manifest: Any) -> bool:
+    """Whether the project sets the variable, and no hook publishes."""
+    given = config.vars.to_dict()
+    scopes = (config.cli_vars, given, given.get(config.project_name), given.get(PACKAGE))
+    if not any(isinstance(scope, Mapping) and scope.get(VARIABLE) for scope in scopes):
+        return False
+    return not any(
+        "publish_run" in node.raw_code
+        for node in manifest.nodes.values()
+        if node.resource_type == "operation"
+    )
+
+
+def set_views(spark: "SparkSession", schema: str, texts: Mapping[str, str]) -> bool:
+    """Gives views the texts of SELECTs with the columns that they have; False if SQL must.
+
+    ALTER VIEW plans the SELECT and opens all tables in it, ten times as long. It also forgets rows
+    that Spark keeps of a view, so that it must where any are kept.
+
+    Raises:
+        AnalysisException: a view is not there.
+    """
+    if not spark._jsparkSession.sharedState().cacheManager().isEmpty():
+        return False
+    catalog = spark._jsparkSession.sessionState().catalog()
+    names: list[str] = []
+    for name, text in texts.items():
+        entry = facts.catalog_entry(spark, schema, name)
+        names = names or [entry.productElementName(n) for n in range(entry.productArity())]
+        some = facts.some(spark, text)
+        # Scala's copy takes all fields.
+        fields = [
+            some if field in _TEXTS else entry.productElement(n) for n, field in enumerate(names)
+        ]
+        alter(catalog, entry.copy(*fields))
+    return True
+
+
+def alter(catalog: Any, entry: Any) -> None:
+    """Writes one view, at one instant."""
+    catalog.alterTable(entry)
