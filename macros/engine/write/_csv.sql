@@ -33,12 +33,11 @@ lines as (
         -- Without quoted fields: a field that still begins with a quotation mark was never closed.
         regexp_replace(line, {{ dbt_delta._literal('(^|' ~ pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)') }}, '$1') as unquoted,
         coalesce(position + 1, 0) as _line,
-        line,
-        is_inside
+        line
     from judged
     lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
     lateral view outer inline(array(part)) parts as line, is_inside
-    where file_problem is not null or (position > 0 and trim(line) != '')
+    where file_problem is not null or (position > 0 and not is_inside and trim(line) != '')
 
 ),
 
@@ -70,7 +69,6 @@ checked as (
             -- The parser drops it in a quoted field.
             case when instr(line, chr(0)) > 0 then 'a NUL character' end,
             case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are not valid UTF-8' end,
-            case when is_inside then 'it is inside a quoted field that begins on an earlier line' end,
             case when unquoted rlike {{ dbt_delta._literal('(^|' ~ modules.re.escape(separator) ~ ')"') }} then 'a quotation mark is not closed on its line' end,
             case when field_count != {{ columns | length }}
                 then concat('expected {{ columns | length }} fields, found ', field_count)
@@ -92,9 +90,9 @@ checked as (
 {%- endmacro %}
 
 {#-
-    The lines of a file, each {line, is_inside}: whether it continues a quoted field of the line before. Such a field
-    begins and ends next to a separator or the end of a line. Possessive patterns need no stack, even with many
-    quotation marks.
+    The lines of a file, each {line, is_inside}. A quoted field begins and ends next to a separator or the end of a line,
+    and may have line breaks: then `line` has all of them, and the lines that it goes on in are empty and `is_inside`.
+    Possessive patterns need no stack, even with many quotation marks.
 -#}
 {% macro _csv_lines(text, separator_pattern) -%}
     {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"'
@@ -104,10 +102,13 @@ if(
             instr({{ text }}, '"') = 0,
             transform(split({{ text }}, '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),
             flatten(transform(
-                regexp_extract_all({{ text }}, {{ dbt_delta._literal(record) }}, 1),
+                transform(
+                    regexp_extract_all({{ text }}, {{ dbt_delta._literal(record) }}, 1),
+                    record -> regexp_replace(record, '\r\\z', '')
+                ),
                 record -> transform(
-                    split(regexp_replace(record, '\r\\z', ''), '\r?\n'),
-                    (line, n) -> named_struct('line', line, 'is_inside', n > 0)
+                    split(record, '\n'),
+                    (line, n) -> named_struct('line', if(n = 0, record, ''), 'is_inside', n > 0)
                 )
             ))
         )

@@ -178,6 +178,7 @@ GOOD = [
     "1,a,1.50,2013-01-01,1e3,2013-01-01 10:00:00.123456,2013-01-01 10:00",
     "2,\ufffd,-1.500,2013-1-1,-.5,2013-01-01T10:00:00Z,2013-01-01T10:00:00.5",
     "3," + '""' * 3000 + ",.5,2013-01-01,NaN,2013-01-01 10:00:00.1234560,2013-01-01",
+    '4,"half, 1\r\n\n5,a,1 and\rthe ""other"" half\n",1,2013-01-01,1,2013-01-01,2013-01-01',
 ]
 # What Spark would round, cut or take for a number.
 BAD = {
@@ -199,9 +200,6 @@ BAD = {
     '11,"half of a line,1,2013-01-01,1,2013-01-01,2013-01-01': (
         "a quotation mark is not closed on its line"
     ),
-    'the other half",1,2013-01-01,1,2013-01-01,2013-01-01': (
-        "it is inside a quoted field that begins on an earlier line"
-    ),
 }
 
 
@@ -209,7 +207,7 @@ def test_no_value_is_altered_on_its_way_in(project: Project, tmp_path: Path) -> 
     folder = tmp_path / "landing" / "shop" / "typed"
     folder.mkdir(parents=True)
     header = "id,name,amount,day,x,at,here\n"
-    (folder / "valid.csv").write_text(header + "\n".join([*GOOD, *BAD]) + "\n")
+    (folder / "valid.csv").write_bytes((header + "\n".join([*GOOD, *BAD]) + "\n").encode())
     (folder / "day=1").mkdir()
     (folder / "day=1" / "below.csv").write_text(header + GOOD[0] + "\n")
     latin = b"12,caf\xe9,1,2013-01-01,1,2013-01-01,2013-01-01\n"
@@ -218,8 +216,16 @@ def test_no_value_is_altered_on_its_way_in(project: Project, tmp_path: Path) -> 
     project.write({"models/typed.sql": TYPED})
     project.dbt("run", vars={"dbt_delta_landing": str(tmp_path / "landing")})
     rows = project.sql("select * from {schema}.typed order by _file, _line")
-    assert [row.id for row in rows if row._rejected_reason is None] == [13, 1, 2, 3]
-    assert [row.name for row in rows if row.id in (2, 3)] == ["\ufffd", '"' * 2999]
-    assert [str(row.amount) for row in rows if row.id] == ["1.00", "1.50", "-1.50", "0.50"]
+    assert [(row.id, row._line) for row in rows if row._rejected_reason is None] == [
+        (13, 3),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+        (4, 5),
+    ]
+    texts = ["\ufffd", '"' * 2999, 'half, 1\r\n\n5,a,1 and\rthe "other" half\n']
+    assert [row.name for row in rows if row.id in (2, 3, 4)] == texts
+    assert min(row._line for row in rows if row._file == "valid.csv" and row._rejected_reason) == 9
+    assert [str(row.amount) for row in rows if row.id] == ["1.00", "1.50", "-1.50", "0.50", "1.00"]
     reasons = [row._rejected_reason for row in rows if row._rejected_reason]
     assert reasons == ["bytes that are not valid UTF-8", *BAD.values()]
