@@ -21,57 +21,6 @@
     {%- endif -%}
 {%- endmacro %}
 
-{#
-    A table of the plan as data: {table, node, problem, partitions, steps}; if its log can be read, also files, bytes
-    and the other values that docs/maintenance.md names. `unordered_bytes` is none without an order.
-#}
-{% macro _plan_line(table) -%}
-    {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}
-    {%- if state is none -%}
-        {{- return({
-            'table': name, 'node': id, 'problem': dbt_delta._log_problem(table), 'partitions': [], 'steps': [],
-        }) -}}
-    {%- endif -%}
-    {%- set order = 'unclustered_bytes' if state.clustering else 'unsorted_bytes' if table.zorder else none -%}
-    {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}
-    {%- set partitions, steps, total = [], [], {} -%}
-    {%- for key in ('files', 'bytes', 'small_files', 'rows', 'deleted_rows') -%}
-        {%- do total.update({key: state.parts | sum(attribute=key)}) -%}
-    {%- endfor -%}
-    {%- for part in (state.parts if state.partitions else []) -%}
-        {%- do partitions.append({
-            'values': dbt_delta._starred(part['values'], masked), 'files': part.files, 'bytes': part.bytes, 'small_files': part.small_files,
-            'rows': part.rows, 'deleted_rows': part.deleted_rows, 'unordered_bytes': part[order] if order else none,
-        }) -%}
-    {%- endfor -%}
-    {%- for step in table.steps -%}
-        {%- set parts = [] -%}
-        {%- for values in step.partitions -%}{%- do parts.append(dbt_delta._starred(values, masked)) -%}{%- endfor -%}
-        {%- do steps.append({
-            'do': step.kind, 'why': step.why, 'bytes': step.bytes, 'gain': step.gain, 'partitions': parts,
-        }) -%}
-    {%- endfor -%}
-    {{- return(dict({'table': name, 'node': id}, **dict(
-        total,
-        unordered_bytes=state.parts | sum(attribute=order) if order else none,
-        reclaimable_bytes=table.reclaimable,
-        version=state.version,
-        last_optimize=dbt_delta._last(state, 'OPTIMIZE'),
-        last_vacuum=dbt_delta._last(state, 'VACUUM END'),
-        retention_hours=table.floor.hours,
-        retention_why=table.floor.why,
-        problem='no VACUUM: ' ~ table.floor.blocked if table.floor.blocked else none,
-        partitions=partitions,
-        steps=steps,
-    ))) -}}
-{%- endmacro %}
-
-{# Seconds since the last commit of an operation; none if the log has none. #}
-{% macro _last(state, operation) -%}
-    {%- set found = state.operations.get(operation) -%}
-    {{- return(none if found is none else ((state.now - found.timestamp) / 1000) | int) -}}
-{%- endmacro %}
-
 {# The lines of the plan as text: one per step; the first one describes the table. #}
 {% macro _plan_texts(line) -%}
     {%- set known = {'table': line.table, 'files': line.files, 'small': line.small_files} -%}

@@ -47,23 +47,16 @@
 {%- endmacro %}
 
 {% macro _history_line(relation, commit) -%}
-    {%- set writes = commit.operation != 'MERGE' and 'numOutputRows' in commit.metrics -%}
-    {{- return({
-        'table': dbt_delta._bare(relation),
-        'version': commit.version,
-        'time': commit.time.isoformat(),
-        'age': dbt_delta._age(commit.time),
-        'operation': commit.operation,
-        'inserted': dbt_delta._metric(commit, ['numTargetRowsInserted'] + (['numOutputRows'] if writes else [])),
-        'updated': dbt_delta._metric(commit, ['numTargetRowsUpdated', 'numUpdatedRows']),
-        'deleted': dbt_delta._metric(commit, ['numTargetRowsDeleted', 'numDeletedRows']),
-        'files': dbt_delta._metric(
-            commit, ['numTargetFilesAdded', 'numAddedFiles', 'numFiles', 'numRestoredFiles']
-        ),
-        'bytes': dbt_delta._metric(
-            commit, ['numTargetBytesAdded', 'numAddedBytes', 'numOutputBytes', 'restoredFilesSize']
-        ),
-        'node': commit.node,
-        'run': commit.run,
-    }) -}}
+    {{- return(dict(
+        {
+            'table': dbt_delta._bare(relation),
+            'version': commit.version,
+            'time': commit.time.isoformat(),
+            'age': dbt_delta._age(commit.time),
+            'operation': commit.operation,
+            'node': commit.node,
+            'run': commit.run,
+        },
+        **dbt_delta._commit_figures(commit)
+    )) -}}
 {%- endmacro %}

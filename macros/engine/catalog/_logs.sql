@@ -21,37 +21,37 @@
     why a log cannot be read. If the statement fails, the tables are halved to find those that make it fail; the
     others are then read together, because clones and their sources need one another.
 #}
-{% macro _read_logs(tables, kind) -%}
+{% macro _read_logs(tables, kind, since=none) -%}
     {%- set found, problems, left = dbt_delta._readable_logs(tables), {}, [] -%}
     {%- do problems.update(found.problems) -%}
-    {%- set told = dbt_delta._log_rows(found.logs, kind) -%}
+    {%- set told = dbt_delta._log_rows(found.logs, kind, since) -%}
     {%- if told.problem -%}
         {%- set readable = found.logs | map(attribute='tables') | sum(start=[]) -%}
-        {%- do problems.update(dbt_delta._broken_logs(readable, kind, told.problem)) -%}
+        {%- do problems.update(dbt_delta._broken_logs(readable, kind, told.problem, since)) -%}
         {%- for table in readable if table.id not in problems -%}{%- do left.append(table) -%}{%- endfor -%}
         {%- set again = dbt_delta._readable_logs(left) -%}
         {%- do problems.update(again.problems) -%}
-        {%- set told = dbt_delta._log_rows(again.logs, kind) -%}
+        {%- set told = dbt_delta._log_rows(again.logs, kind, since) -%}
         {%- for table in left if told.problem -%}{%- do problems.update({table.id: told.problem}) -%}{%- endfor -%}
     {%- endif -%}
     {{- return({'rows': told.rows, 'problems': problems}) -}}
 {%- endmacro %}
 
 {# The reasons why tables cannot be read, by id: of tables that cannot be read together. #}
-{% macro _broken_logs(tables, kind, problem) -%}
+{% macro _broken_logs(tables, kind, problem, since=none) -%}
     {%- set half, broken = tables | length // 2, {} -%}
     {%- if not half -%}{{- return({tables[0].id: problem}) -}}{%- endif -%}
     {%- for part in (tables[:half], tables[half:]) -%}
-        {%- set problem = dbt_delta._log_rows(dbt_delta._readable_logs(part).logs, kind).problem -%}
-        {%- if problem -%}{%- do broken.update(dbt_delta._broken_logs(part, kind, problem)) -%}{%- endif -%}
+        {%- set problem = dbt_delta._log_rows(dbt_delta._readable_logs(part).logs, kind, since).problem -%}
+        {%- if problem -%}{%- do broken.update(dbt_delta._broken_logs(part, kind, problem, since)) -%}{%- endif -%}
     {%- endfor -%}
     {{- return(broken) -}}
 {%- endmacro %}
 
-{# What logs say, {rows, problem}; `kind` is states or tagged. #}
-{% macro _log_rows(logs, kind) -%}
+{# What logs say, {rows, problem}; `kind` is states or tagged; see _tagged_sql for `since`. #}
+{% macro _log_rows(logs, kind, since=none) -%}
     {%- if not logs -%}{{- return({'rows': [], 'problem': ''}) -}}{%- endif -%}
-    {%- if kind == 'tagged' -%}{{- return(dbt_delta._attempt(dbt_delta._tagged_sql(logs))) -}}{%- endif -%}
+    {%- if kind == 'tagged' -%}{{- return(dbt_delta._attempt(dbt_delta._tagged_sql(logs, since))) -}}{%- endif -%}
     {%- set checkpoints = dbt_delta._checkpoints(logs) -%}
     {%- for source in checkpoints if source.problem -%}
         {{- return({'rows': [], 'problem': source.problem}) -}}

@@ -68,3 +68,44 @@
     {%- endfor -%}
     {{- return(done) -}}
 {%- endmacro %}
+
+{#
+    The commits of nodes' tables since a time in milliseconds, and those of their quarantines, newest first, by the
+    node's id: {commits, quarantines, problems}. A commit also has `written`, its time in milliseconds.
+#}
+{% macro _read_histories(tables, since) -%}
+    {%- set wanted, schemas, read, owners = {}, [], [], {} -%}
+    {%- for table in tables -%}
+        {%- set quarantine = dbt_delta._quarantine_of(table.relation) -%}
+        {%- do wanted.update({dbt_delta._bare(quarantine) | lower: table.node.unique_id}) -%}
+        {%- do schemas.append(table.relation.schema | lower) if table.relation.schema | lower not in schemas -%}
+        {%- do owners.update({read | length: ('commits', table.node.unique_id)}) -%}
+        {%- do read.append({'id': read | length, 'relation': table.relation, 'location': table.location}) -%}
+    {%- endfor -%}
+    {%- for entry in dbt_delta._listing(schemas) if entry.provider == 'delta' and entry.location -%}
+        {%- set relation = api.Relation.create(schema=entry.schema, identifier=entry.name) -%}
+        {%- set owner = wanted.get(dbt_delta._bare(relation) | lower) -%}
+        {%- if owner is not none -%}
+            {%- do owners.update({read | length: ('quarantines', owner)}) -%}
+            {%- do read.append({
+                'id': read | length, 'relation': relation, 'location': dbt_delta._plain_location(entry.location),
+            }) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- set answer, problems = dbt_delta._read_logs(read, 'tagged', since), [] -%}
+    {%- set found = {'commits': {}, 'quarantines': {}} -%}
+    {%- for id, problem in answer.problems.items() -%}
+        {%- do problems.append(dbt_delta._bare(read[id].relation) ~ ': its log cannot be read (' ~ problem ~ ')') -%}
+    {%- endfor -%}
+    {%- for row in answer.rows -%}
+        {%- set kind, owner = owners[row['id'] | int] -%}
+        {%- if row['problem'] -%}
+            {%- do problems.append(dbt_delta._bare(read[row['id'] | int].relation) ~ ': ' ~ row['problem']) -%}
+        {%- endif -%}
+        {%- if row['operation'] is not none -%}
+            {%- set commit = dict(dbt_delta._commit(row), written=row['written'] | int) -%}
+            {%- do found[kind].setdefault(owner, []).append(commit) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(dict(found, problems=problems | unique | list)) -}}
+{%- endmacro %}

@@ -11,6 +11,39 @@
     {{- return(none) -}}
 {%- endmacro %}
 
+{# What a commit counts: {inserted, updated, deleted, files, bytes}; none where Delta does not say. #}
+{% macro _commit_figures(commit) -%}
+    {%- set writes = commit.operation != 'MERGE' and 'numOutputRows' in commit.metrics -%}
+    {{- return({
+        'inserted': dbt_delta._metric(commit, ['numTargetRowsInserted'] + (['numOutputRows'] if writes else [])),
+        'updated': dbt_delta._metric(commit, ['numTargetRowsUpdated', 'numUpdatedRows']),
+        'deleted': dbt_delta._metric(commit, ['numTargetRowsDeleted', 'numDeletedRows']),
+        'files': dbt_delta._metric(
+            commit, ['numTargetFilesAdded', 'numAddedFiles', 'numFiles', 'numRestoredFiles']
+        ),
+        'bytes': dbt_delta._metric(
+            commit, ['numTargetBytesAdded', 'numAddedBytes', 'numOutputBytes', 'restoredFilesSize']
+        ),
+    }) -}}
+{%- endmacro %}
+
+{# What became of the rows of runs, by expectation: one of a run's commits counts, of its table or its quarantine. #}
+{% macro _expectation_lines(commits) -%}
+    {%- set seen, lines = [], [] -%}
+    {%- for commit in commits if commit.expectations and (commit.run, commit.expectations.batch) not in seen -%}
+        {%- do seen.append((commit.run, commit.expectations.batch)) -%}
+        {%- for name, one in commit.expectations.expectations.items() -%}
+            {%- do lines.append({
+                'time': commit.time.isoformat(), 'run': commit.run, 'batch': commit.expectations.batch or none,
+                'expectation': name, 'action': one.action, 'broken': one.rows, 'rows': commit.expectations.rows,
+                'kept': commit.expectations.kept, 'quarantined': commit.expectations.quarantined,
+                'dropped': commit.expectations.dropped,
+            }) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(lines | sort(attribute='time', reverse=true)) -}}
+{%- endmacro %}
+
 {# Whether a commit may have changed rows. #}
 {% macro _moves_rows(commit) -%}
     {{- return(commit.operation not in dbt_delta._upkeep_operations() + [

@@ -143,6 +143,11 @@
 
 {# Bytes of files that left the table before the floor and that no VACUUM has removed yet. #}
 {% macro _reclaimable(table) -%}
+    {{- return(dbt_delta._dead_bytes(table, table.state.now - table.floor.hours * 3600000)) -}}
+{%- endmacro %}
+
+{# Bytes of files that left the table, before a time in milliseconds, and that no VACUUM has removed yet. #}
+{% macro _dead_bytes(table, limit=9000000000000000000) -%}
     {%- set state = table.state -%}
     {%- set start, end = state.operations.get('VACUUM START'), state.operations.get('VACUUM END') -%}
     {%- set removed = namespace(until=0) -%}
@@ -151,7 +156,6 @@
         {%- set removed.until = start.timestamp
             - (about.get('specifiedRetentionMillis') or about.get('defaultRetentionMillis') or 0) | int -%}
     {%- endif -%}
-    {%- set limit = state.now - table.floor.hours * 3600000 -%}
     {%- set total = namespace(bytes=0) -%}
     {%- for gone in state.gone if removed.until < gone.time < limit -%}
         {%- set total.bytes = total.bytes + gone.bytes -%}
@@ -209,4 +213,55 @@
     {{- return(
         rewrites | sort(attribute='worth', reverse=true) | list + vacuums | sort(attribute='gain', reverse=true) | list
     ) -}}
+{%- endmacro %}
+
+{#
+    A table of the plan as data: {table, node, problem, partitions, steps}; if its log can be read, also files, bytes
+    and the other values that docs/maintenance.md names. `unordered_bytes` is none without an order.
+#}
+{% macro _plan_line(table) -%}
+    {%- set name, id, state = dbt_delta._bare(table.relation), table.node.unique_id, table.state -%}
+    {%- if state is none -%}
+        {{- return({
+            'table': name, 'node': id, 'problem': dbt_delta._log_problem(table), 'partitions': [], 'steps': [],
+        }) -}}
+    {%- endif -%}
+    {%- set order = 'unclustered_bytes' if state.clustering else 'unsorted_bytes' if table.zorder else none -%}
+    {%- set masked = dbt_delta._masked_columns(table.relation) if state.partitions else [] -%}
+    {%- set partitions, steps, total = [], [], {} -%}
+    {%- for key in ('files', 'bytes', 'small_files', 'rows', 'deleted_rows') -%}
+        {%- do total.update({key: state.parts | sum(attribute=key)}) -%}
+    {%- endfor -%}
+    {%- for part in (state.parts if state.partitions else []) -%}
+        {%- do partitions.append({
+            'values': dbt_delta._starred(part['values'], masked), 'files': part.files, 'bytes': part.bytes, 'small_files': part.small_files,
+            'rows': part.rows, 'deleted_rows': part.deleted_rows, 'unordered_bytes': part[order] if order else none,
+        }) -%}
+    {%- endfor -%}
+    {%- for step in table.steps -%}
+        {%- set parts = [] -%}
+        {%- for values in step.partitions -%}{%- do parts.append(dbt_delta._starred(values, masked)) -%}{%- endfor -%}
+        {%- do steps.append({
+            'do': step.kind, 'why': step.why, 'bytes': step.bytes, 'gain': step.gain, 'partitions': parts,
+        }) -%}
+    {%- endfor -%}
+    {{- return(dict({'table': name, 'node': id}, **dict(
+        total,
+        unordered_bytes=state.parts | sum(attribute=order) if order else none,
+        reclaimable_bytes=table.reclaimable,
+        version=state.version,
+        last_optimize=dbt_delta._last(state, 'OPTIMIZE'),
+        last_vacuum=dbt_delta._last(state, 'VACUUM END'),
+        retention_hours=table.floor.hours,
+        retention_why=table.floor.why,
+        problem='no VACUUM: ' ~ table.floor.blocked if table.floor.blocked else none,
+        partitions=partitions,
+        steps=steps,
+    ))) -}}
+{%- endmacro %}
+
+{# Seconds since the last commit of an operation; none if the log has none. #}
+{% macro _last(state, operation) -%}
+    {%- set found = state.operations.get(operation) -%}
+    {{- return(none if found is none else ((state.now - found.timestamp) / 1000) | int) -}}
 {%- endmacro %}

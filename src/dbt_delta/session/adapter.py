@@ -19,6 +19,7 @@ from dbt_delta.session.stock import StockAdapter
 if TYPE_CHECKING:
     import agate
 
+    from dbt_delta.session.cost import Meter
     from dbt_delta.state.build import Build
 
 # Where dbt-databricks and dbt-spark run Python models.
@@ -39,6 +40,8 @@ class DeltaAdapter(StockAdapter):
     )
     # What the command that runs decides of its nodes, where one asks for it; see state/hooks.py.
     build: "Build | None" = None
+    # What the nodes of that command cost; see report/runs.py.
+    meter: "Meter | None" = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -308,6 +311,23 @@ class DeltaAdapter(StockAdapter):
 
         name = (relation.schema, relation.identifier)
         return streams.run(self._session(), sql, mode, checkpoint, name, partial(write, about))
+
+    @available
+    def dbt_delta_report(
+        self, facts: dict[str, Any], selection: str | None, days: int, output: str | None
+    ) -> str:
+        """See ``operation.report``."""
+        from dbt_delta.report import operation
+
+        return operation.report(self, facts, selection, days, output)
+
+    def new_meter(self) -> "Meter | None":
+        """For the run that begins; None through a connection to a server."""
+        from dbt_common.invocation import get_invocation_id
+
+        from dbt_delta.session.cost import Meter
+
+        return Meter(get_invocation_id()) if self.method == profile.SESSION else None
 
     def has_function(self, schema: str, name: str) -> bool:
         """Whether the catalog has a function; not where its schema is missing."""

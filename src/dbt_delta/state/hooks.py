@@ -6,14 +6,19 @@ from dbt_delta.session import profile
 
 
 def execute_nodes(stock: Any) -> Any:
-    """Decides and records around all nodes of a command, where one of them asks for it."""
+    """Keeps what all nodes of a command did; decides and records, where one of them asks for it."""
     from dbt.adapters.factory import get_adapter
 
+    from dbt_delta.report import runs
     from dbt_delta.state import build
 
     def execute(self: Any) -> Any:
         build.is_forced()  # which refuses what it does not know
         adapter = get_adapter(self.config)
+        with runs.kept(self, adapter):
+            return decided(self, adapter)
+
+    def decided(self: Any, adapter: Any) -> Any:
         if getattr(adapter, "method", None) != profile.SESSION or not build.is_wanted(
             self.manifest
         ):
@@ -48,7 +53,14 @@ def run_node(stock: Any) -> Any:
         finally:
             current.ran(look, result)
 
-    return run
+    def metered(self: Any, compiled_node: Any, manifest: Any) -> Any:
+        try:
+            return run(self, compiled_node, manifest)
+        finally:
+            if meter := getattr(self.adapter, "meter", None):
+                meter.look()
+
+    return metered
 
 
 def _result(node: Any, message: str) -> Any:

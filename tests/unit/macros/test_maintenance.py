@@ -613,7 +613,7 @@ def test_tables_are_read_without_those_that_fail(macros, bad: list[int]) -> None
     }
     asked = []
 
-    def rows(logs: list[dict[str, Any]], kind: str) -> dict[str, Any]:
+    def rows(logs: list[dict[str, Any]], kind: str, since: Any) -> dict[str, Any]:
         ids = [table["id"] for log in logs for table in log["tables"]]
         asked.append(ids)
         failing = [id for id in ids if id in bad]
