@@ -11,8 +11,9 @@ from typing import Any
 
 from dbt_delta.session import spark
 
-# Spark forgets jobs and stages beyond 1,000; a job has a few stages.
-_MOST_JOBS = 250
+# Spark forgets jobs and stages beyond 1,000; a node has a few of them.
+_MOST_JOBS = 200
+_EACH_NODES = 8
 _API = "org.apache.spark.status.api.v1."
 # What is left of Spark's records.
 _OF_STAGE = {
@@ -36,9 +37,13 @@ class Meter:
         self._jobs: dict[int, tuple[str, list[int]]] = {}
         self._stages: dict[tuple[int, int], dict[str, int]] = {}
         self._read_at = _jobs_so_far()
+        self._nodes = 0
 
     def look(self) -> None:
         """Reads before Spark forgets; called after each node, and cheap. Never fails a node."""
+        self._nodes += 1
+        if self._nodes % _EACH_NODES:
+            return
         with suppress(Exception):
             if _jobs_so_far() - self._read_at >= _MOST_JOBS:
                 self._read()
