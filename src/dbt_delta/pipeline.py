@@ -14,6 +14,7 @@ from typing import Any
 from dbt_delta import ingest
 from dbt_delta.console import Parser
 from dbt_delta.home import home, project_dir
+from dbt_delta.night import BUSY, Busy, Night
 
 SOURCE = "nycflights"
 ANSWERS = "worst_routes"
@@ -42,30 +43,72 @@ class Build:
             SystemExit: dbt failed and has said why.
             ingest.IngestError: the landing failed.
         """
-        landing = home() / "landing"
-        print(ingest.land([SOURCE], landing, day), flush=True)
-        for path in _files(landing):
-            if path.stat().st_size == 0:
-                print(f"{path.relative_to(landing)}: an empty file, nothing to load", flush=True)
-        command = [*(["--quiet"] if quiet else []), "build", *self._arguments]
-        _require(self._dbt.invoke(command))
+        _land(day)
+        _require(self._build(quiet))
 
     def show_answers(self) -> None:
         _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
 
-    def nightly(self) -> None:
-        """Builds, tests and maintains; maintenance also runs if the build failed.
+    def nightly(self, night: Night) -> None:
+        """Lands, builds, tests and maintains; maintenance also runs if the build failed.
 
         Raises:
             SystemExit: the first of them that failed; dbt has said why.
+            ingest.IngestError: the landing failed.
         """
-        maintain = ["--quiet", "run-operation", "maintain"]
-        try:
-            self.until(None)
-        except SystemExit:
-            self._dbt.invoke(maintain)
-            raise
-        _require(self._dbt.invoke(maintain))
+        with night.step("land"):
+            _land(None)
+        with night.step("build") as done:
+            built = self._build()
+            night.note(done, built)
+        with night.step("maintain") as done:
+            maintained = self._dbt.invoke(["--quiet", "run-operation", "maintain"])
+            night.note(done, maintained)
+        _require(built)
+        _require(maintained)
+
+    def _build(self, quiet: bool = False) -> Any:
+        return self._dbt.invoke([*(["--quiet"] if quiet else []), "build", *self._arguments])
+
+
+def _night(dbt_arguments: list[str], on_failure: str | None) -> int:
+    """Plays a night if no other one of the home runs; the exit code."""
+    night, code, problem = Night(home()), 0, None
+    try:
+        with night.alone():
+            try:
+                with night.step("parse"):
+                    build = Build(dbt_arguments)
+                build.nightly(night)
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else 2
+            except (ingest.IngestError, FileNotFoundError) as error:
+                code, problem = 2, str(error)
+            except BaseException as error:
+                night.end(2, type(error).__name__)
+                raise
+            night.end(code, problem)
+    except Busy as busy:
+        code, problem = BUSY, str(busy)
+        night.end(code, problem)
+    if problem:
+        print(f"run: {problem}", file=sys.stderr)
+    if code and on_failure:
+        night.notify(on_failure)
+    return code
+
+
+def _land(day: dt.date | None) -> None:
+    """Lands what a source had delivered by a day.
+
+    Raises:
+        ingest.IngestError: the landing failed.
+    """
+    landing = home() / "landing"
+    print(ingest.land([SOURCE], landing, day), flush=True)
+    for path in _files(landing):
+        if path.stat().st_size == 0:
+            print(f"{path.relative_to(landing)}: an empty file, nothing to load", flush=True)
 
 
 def _files(landing: Path) -> list[Path]:
@@ -112,7 +155,8 @@ def _parser() -> Parser:
     build = commands.add_parser("build", help="land everything, build, show answers")
     replay = commands.add_parser("replay", help="play the year night by night")
     replay.add_argument("--step", choices=["month", "week", "day"], default="month")
-    commands.add_parser("nightly", help="land everything, build, maintain")
+    nightly = commands.add_parser("nightly", help="land everything, build, maintain")
+    nightly.add_argument("--on-failure", metavar="COMMAND", help="what to run when the night fails")
     for command in (build, replay):
         command.add_argument("--until", type=_date, metavar="DATE", help="stop after this delivery")
     return parser
@@ -121,10 +165,9 @@ def _parser() -> Parser:
 def main(arguments: list[str]) -> None:
     options, dbt_arguments = _parser().parse_known_args(arguments)
     os.chdir(project_dir())
-    build = Build(dbt_arguments)
     if options.command == "nightly":
-        build.nightly()
-        return
+        sys.exit(_night(dbt_arguments, options.on_failure))
+    build = Build(dbt_arguments)
     if options.command == "build":
         build.until(options.until)
     else:

@@ -1,6 +1,7 @@
 """Which nights a replay plays, and what becomes of one that fails."""
 
 import datetime as dt
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,13 +87,18 @@ def test_a_night_maintains_in_any_case_and_ends_with_the_first_failure(
             return failing.get(done[-1], fine)
 
     monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
-    try:
-        pipeline.main(["nightly"])
-        ended = 0
-    except SystemExit as end:
-        ended = end.code
+    with pytest.raises(SystemExit) as ended:
+        pipeline.main(["nightly", "--on-failure", "cat > told.json"])
     assert done == ["parse", "build", "run-operation maintain"]
-    assert ended == code
+    assert ended.value.code == code
+    summary = json.loads(Path("nightly.json").read_text())
+    assert (summary["exit_code"], summary["status"]) == (code, ["ok", "failed", "error"][code])
+    assert [step["name"] for step in summary["steps"]] == ["parse", "land", "build", "maintain"]
+    assert [step["ok"] for step in summary["steps"][2:]] == [
+        name not in failing for name in done[1:]
+    ]
+    told = Path("told.json")
+    assert (json.loads(told.read_text()) if told.exists() else None) == (summary if code else None)
 
 
 @pytest.mark.parametrize("command", ["build", "replay"])

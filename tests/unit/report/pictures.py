@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/report.md, of a made-up project: ``python -m tests.unit.report.pictures``."""
+"""The pictures of docs/report.md: ``.venv/bin/python -m tests.unit.report.pictures``."""
 
 import tempfile
 from pathlib import Path
