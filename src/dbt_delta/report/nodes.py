@@ -20,6 +20,7 @@ def nodes(manifest: Any, chosen: set[str] | None) -> list[dict[str, Any]]:
         **manifest.sources,
         **manifest.exposures,
         **manifest.unit_tests,
+        **manifest.functions,
     }
     shown = {id: one for id, one in every.items() if _kind(one) in KINDS and not _is_inlined(one)}
     if chosen is not None:

@@ -131,8 +131,8 @@ def read(kept_in: Path, artifact: Path, since: float) -> tuple[list[dict[str, An
     problems = []
     for path in sorted(kept_in.glob("*.json")):
         try:
-            run = json.loads(path.read_text())
-            if run["format"] <= FORMAT and run["started"] >= since:
+            run = parsed(path)
+            if run["started"] >= since:
                 runs[run["id"]] = run
         except (OSError, ValueError, KeyError, TypeError):
             problems.append(f"runs/{path.name} is damaged: the page is without this run")
@@ -141,6 +141,18 @@ def read(kept_in: Path, artifact: Path, since: float) -> tuple[list[dict[str, An
         if run is not None and run["started"] >= since:
             runs.setdefault(run["id"], run)
     return sorted(runs.values(), key=lambda run: run["started"]), problems
+
+
+def parsed(path: Path) -> dict[str, Any]:
+    """A kept run.
+
+    Raises:
+        OSError, ValueError, KeyError, TypeError: the file is damaged, or of a newer version.
+    """
+    run = json.loads(path.read_text())
+    if run["format"] > FORMAT:
+        raise ValueError(f"format {run['format']}")
+    return dict(run)
 
 
 def write(kept_in: Path, run: dict[str, Any]) -> None:

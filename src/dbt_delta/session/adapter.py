@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import agate
 
     from dbt_delta.session.cost import Meter
+    from dbt_delta.session.progress import Line
     from dbt_delta.state.build import Build
 
 # Where dbt-databricks and dbt-spark run Python models.
@@ -42,6 +43,8 @@ class DeltaAdapter(StockAdapter):
     build: "Build | None" = None
     # What the nodes of that command cost; see report/runs.py.
     meter: "Meter | None" = None
+    # What the terminal shows of it; see progress.py.
+    progress: "Line | None" = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -10,12 +10,13 @@ def execute_nodes(stock: Any) -> Any:
     from dbt.adapters.factory import get_adapter
 
     from dbt_delta.report import runs
+    from dbt_delta.session import progress
     from dbt_delta.state import build
 
     def execute(self: Any) -> Any:
         build.is_forced()  # which refuses what it does not know
         adapter = get_adapter(self.config)
-        with runs.kept(self, adapter):
+        with runs.kept(self, adapter), progress.shown(self, adapter):
             return decided(self, adapter)
 
     def decided(self: Any, adapter: Any) -> Any:
@@ -53,14 +54,19 @@ def run_node(stock: Any) -> Any:
         finally:
             current.ran(look, result)
 
-    def metered(self: Any, compiled_node: Any, manifest: Any) -> Any:
+    def told(self: Any, compiled_node: Any, manifest: Any) -> Any:
+        line = getattr(self.adapter, "progress", None)
+        if line is not None and not isinstance(self, MicrobatchBatchRunner):
+            line.begin(compiled_node.unique_id, compiled_node.name)
         try:
             return run(self, compiled_node, manifest)
         finally:
+            if line is not None and not isinstance(self, MicrobatchBatchRunner):
+                line.end(compiled_node.unique_id)
             if meter := getattr(self.adapter, "meter", None):
                 meter.look()
 
-    return metered
+    return told
 
 
 def _result(node: Any, message: str) -> Any:

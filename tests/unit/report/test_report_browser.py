@@ -60,6 +60,45 @@ def test_it_fits_and_says_nothing(browser: Browser, file: Path, width: int, sche
     assert "broken" not in browser.run("document.title")
 
 
+@pytest.mark.parametrize("kind", ["node", "run"])
+def test_details_fit_a_phone(browser: Browser, file: Path, kind: str) -> None:
+    browser.open(file, 360, 740)
+    browser.run(f"open('{kind}', 20)")
+    sizes = "(one => [one.scrollWidth - one.clientWidth, one.getBoundingClientRect().right])"
+    more, right = browser.run(f"{sizes}(document.querySelector('dialog'))")
+    assert more == 0
+    assert right <= 360
+    assert browser.run("document.querySelector('dialog .plot svg').clientWidth") > 200
+
+
+def test_text_can_be_read(browser: Browser, file: Path) -> None:
+    """Contrast of at least 4.5 to 1 between each colour of text and what is behind it."""
+    contrast = r"""
+        (() => {
+            const light = text => {
+                const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map(v => v / 255)
+                    .map(v => (v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4));
+                return .2126 * r + .7152 * g + .0722 * b;
+            };
+            const behind = one => {
+                const color = getComputedStyle(one).backgroundColor;
+                return color.endsWith(', 0)') ? behind(one.parentElement) : color;
+            };
+            return [...document.querySelectorAll('main *, header *, footer *')]
+                .filter(one => one.checkVisibility() && !one.closest('svg'))
+                .filter(one => [...one.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
+                .map(one => {
+                    const [a, b] = [getComputedStyle(one).color, behind(one)].map(light);
+                    return [(Math.max(a, b) + .05) / (Math.min(a, b) + .05), one.outerHTML];
+                })
+                .filter(([ratio]) => ratio < 4.5).map(found => found.join(' ').slice(0, 200));
+        })()
+    """
+    for scheme in ("light", "dark"):
+        browser.open(file, 1200, 900, scheme)
+        assert browser.run(contrast) == []
+
+
 def test_names_of_all_that_is_used(browser: Browser, file: Path) -> None:
     """What a screen reader would say of each chart, control and scrolled table."""
     browser.open(file, 1200, 900)
