@@ -20,8 +20,8 @@ commits as (
                 from_json(
                     info,
                     'commitInfo struct<timestamp bigint, inCommitTimestamp bigint, operation string,
-                        operationParameters map<string, string>, operationMetrics map<string, string>,
-                        userMetadata string>'
+                        operationParameters map<string, string>, userMetadata string
+                        {%- if since is not none %}, operationMetrics map<string, string> {%- endif %}>'
                 ).commitInfo as about,
                 max(version) over (partition by id) - min(version) over (partition by id) + 1
                     > count(*) over (partition by id) as is_short

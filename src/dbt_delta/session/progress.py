@@ -166,7 +166,8 @@ def _line(task: Any) -> Line:
         files = sorted(runs.folder(get_flags().LOG_PATH).glob("*.json"))[-_LOOKED_AT:]
         kept = [runs.parsed(file) for file in files]
     nodes = [node for node in task._flattened_nodes if not getattr(node, "is_ephemeral_model", 0)]
-    ids = [node.unique_id for node in nodes]
+    # `dbt build` runs unit tests beside the nodes.
+    ids = [node.unique_id for node in nodes] + list(getattr(task, "selected_unit_tests", ()))
     same = [run for run in kept if run["command"] == task.args.which]
     return Line(ids, task.node_results, *known(same))
 

@@ -110,7 +110,7 @@ def build(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(sys, "stdout", terminal)
     nodes = [SimpleNamespace(unique_id=id, is_ephemeral_model=False) for id in ("a", "b")]
     results: list[Any] = []
-    about = {"_flattened_nodes": nodes, "node_results": results}
+    about = {"_flattened_nodes": nodes, "node_results": results, "selected_unit_tests": {"u"}}
     task = SimpleNamespace(args=SimpleNamespace(which="build"), **about)
     adapter = SimpleNamespace(progress=None)
     handler = terminal.handler  # type: ignore[attr-defined]
@@ -129,8 +129,8 @@ def build(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_build_at_a_terminal(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     flags(monkeypatch)
     text = build(terminal, monkeypatch)
-    assert "0 of 2 done | orders 0 s" in text
-    assert "1 of 2 done | orders 0 s" in text
+    assert "0 of 3 done | orders 0 s" in text
+    assert "1 of 3 done | orders 0 s" in text
     assert seen(text) == ["1 of 2 OK", ""]
 
 
