@@ -319,7 +319,7 @@ function modelsPart() {
       figure("Written", node => latest(node, "written"), bytes),
       ofTable("Rows", node => node.store && node.store.rows, number),
       ofTable("Size", node => node.store && node.store.bytes, bytes),
-      figure("Failing", node => (node.tests.some(t => tests[t].state) ? node.failing : null)),
+      {title: "Failing", num: true, of: node => node.failing, show: node => (!node.tests.length ? "" : node.tests.some(t => tests[t].state) ? number(node.failing) : unknown())},
     ], wanted, {sort: 5, limit: 15}));
   }
   fill("");
@@ -541,6 +541,8 @@ function open(kind, place) {
   dialog.scrollTop = 0;
   redraws.filter(one => dialog.contains(one)).forEach(one => one.draw());
 }
+/* Of a node in a run; what did not run has none. */
+const ofRun = (title, of, letter, show) => ({title, of, num: true, show: row => ("uk".includes(letter(row)) ? "" : or(of(row), show))});
 const figures = isView => [["Duration", "seconds", duration], ["CPU", "cpu", duration], ["Read", "read", bytes], ["Written", "written", bytes],
   ...(isView ? [] : [["Inserted", "inserted", number], ["Updated", "updated", number], ["Deleted", "deleted", number]])];
 function nodeDetail(node) {
@@ -568,7 +570,7 @@ function nodeDetail(node) {
     node.runs.run ? el("h3", {}, "Runs") : null,
     node.runs.run ? table("Runs of this node", [
       {title: "Began (UTC)", of: i => runs[node.runs.run[i]].started, show: i => runLink(runs[node.runs.run[i]])}, {title: "Result", of: i => node.runs.status[i], show: i => result(node.runs.status[i])},
-      ...figures(hasNone(node)).map(([title, key, show]) => figure(title, i => (node.runs[key] ? node.runs[key][i] : null), show)),
+      ...figures(hasNone(node)).map(([title, key, show]) => ofRun(title, i => (node.runs[key] ? node.runs[key][i] : null), i => node.runs.status[i], show)),
     ], d3.range(node.runs.run.length), {sort: 0, limit: 10}) : null,
   ];
 }
@@ -589,7 +591,7 @@ function runDetail(run) {
     })) : null,
     table("Nodes of this run", [
       {title: "Node", of: one => one.node.name, show: one => nodeLink(one.node)}, {title: "Result", of: one => one.get("status"), show: one => result(one.get("status"))},
-      ...figures(false).map(([title, key, show]) => ({title, num: true, of: one => one.get(key), show: one => (hasNone(one.node) && show === number ? "" : or(one.get(key), show))})),
+      ...figures(false).map(([title, key, show]) => ofRun(title, one => one.get(key), one => (hasNone(one.node) && show === number ? "k" : one.get("status")), show)),
     ], own, {sort: 2, limit: 25}),
   ];
 }
