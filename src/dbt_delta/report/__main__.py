@@ -14,7 +14,7 @@ def main(arguments: list[str]) -> int:
     """Writes the page and returns dbt's exit code."""
     parser = Parser(prog="./run report", description="write one page about runs and tables")
     parser.add_argument("--select", "-s", help="nodes as dbt's --select takes them")
-    parser.add_argument("--days", type=int, help="how far to look back (90)")
+    parser.add_argument("--days", type=int, metavar="NUMBER", help="how far to look back (90)")
     parser.add_argument("--output", "-o", help="the file (report.html in DBT_DELTA_HOME)")
     options, others = parser.parse_known_args(arguments)
     given = {name: getattr(options, name) for name in _NAMES}
