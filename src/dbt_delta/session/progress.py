@@ -116,13 +116,14 @@ class Screen:
 @contextmanager
 def shown(task: Any, adapter: Any) -> Iterator[None]:
     """The line, while the nodes of a task run. Never fails itself."""
-    handler = None
+    handler = line = None
     with suppress(Exception):
-        handler = _console() if _is_wanted() else None
-    if handler is None:
+        if _is_wanted():
+            handler, line = _console(), _line(task)
+    if handler is None or line is None:
         yield
         return
-    line, screen, done = _line(task), Screen(handler.stream), threading.Event()
+    screen, done = Screen(handler.stream), threading.Event()
     before = handler.setStream(screen)
     thread = threading.Thread(target=_draw, args=(line, screen, done), daemon=True)
     thread.start()
