@@ -65,6 +65,10 @@ def train() -> None:
     from dbt.cli.main import dbtRunner
     from pyspark.sql import SparkSession
 
+    from dbt_delta.session import store
+
+    # Java accepts other JARs behind those of the archive, and no fewer.
+    store.FOLDER = Path("none")
     if not dbtRunner().invoke(["--quiet", "show", "--inline", "select 1"]).success:
         sys.exit(1)
     session = SparkSession.builder.getOrCreate()

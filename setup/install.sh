@@ -132,21 +132,29 @@ WRAPPER
     java_wanted >.venv/java/wanted
 }
 
+# fetch_jars FILE FOLDER: the JARs that an Ivy file lists.
 fetch_jars() {
     local settings=$build/ivysettings.xml ivy
     ivy=$(echo .venv/lib/python*/site-packages/pyspark/jars/ivy-*.jar)
     sed "s|m2compatible=\"true\"|&${MAVEN_MIRROR_URL:+ root=\"$MAVEN_MIRROR_URL\"}|" setup/ivysettings.xml >"$settings"
     "$(<.venv/java/real)" -Dcache.dir="$PWD/$build/ivy" -cp "$ivy" org.apache.ivy.Main -settings "$settings" \
-        -ivy setup/ivy.xml -retrieve "$build/jars/[artifact]-[revision].[ext]"
+        -ivy "$1" -retrieve "$2/[artifact]-[revision].[ext]"
 }
 
-check_jars() { (cd "$1" 2>/dev/null && sha256 -c "$root/setup/jars.sha256" 2>/dev/null); }
+# check_jars FOLDER FILE: whether its JARs have the checksums of the file.
+check_jars() { (cd "$1" 2>/dev/null && sha256 -c "$root/$2" 2>/dev/null); }
+
+# get_jars TITLE NAME FOLDER: those of setup/NAME.xml (Delta's: ivy.xml), if they have the sha256 of setup/NAME.sha256.
+get_jars() {
+    local title=$1 list=setup/$2.xml sums=setup/$2.sha256 bad
+    [[ $2 != jars ]] || list=setup/ivy.xml
+    step "$title" fetch_jars "$list" "$3"
+    bad=$({ check_jars "$3" "$sums" || true; } | sed -n 's/: FAILED.*//p' | tr '\n' ' ')
+    [[ -z $bad ]] || fail "$title: ${bad% } do not have the sha256 in $sums. They were not installed"
+}
 
 install_jars() {
-    local bad
-    step "Delta's JARs" fetch_jars
-    bad=$({ check_jars "$build/jars" || true; } | sed -n 's/: FAILED.*//p' | tr '\n' ' ')
-    [[ -z $bad ]] || fail "Delta's JARs: ${bad% } do not have the sha256 in setup/jars.sha256. They were not installed"
+    get_jars "Delta's JARs" jars "$build/jars"
     rm -rf .venv/jars .venv/spark.jsa .venv/java/archived && mv "$build/jars" .venv/jars
 }
 
@@ -158,7 +166,7 @@ install_project() {
         install_java
         finish
     fi
-    if ! check_jars .venv/jars >/dev/null; then
+    if ! check_jars .venv/jars setup/jars.sha256 >/dev/null; then
         begin
         install_jars
         finish
@@ -168,17 +176,44 @@ install_project() {
         make_archive
         finish
     fi
+    install_store "${DBT_DELTA_STORE:-}"
+}
+
+# install_store ADDRESS: what the store of an address such as s3a://lake/warehouse, or of a bare s3a, needs.
+install_store() {
+    local kind=${1%%:*}
+    [[ $kind != abfs ]] || kind=abfss
+    [[ $1 == [a-z]* && -f setup/stores/$kind.xml ]] || return 0
+    if [[ -f .venv/stores/$kind/ready && $(<".venv/stores/$kind/ready") == "$(cat setup/stores/* | sha256)" ]] &&
+        check_jars ".venv/stores/$kind" "setup/stores/$kind.sha256" >/dev/null; then
+        return
+    fi
+    begin
+    get_jars "JARs of $kind" "stores/$kind" "$build/store"
+    [[ $kind != s3a ]] || step "Delta's log store for S3" compile_log_store "$build/store"
+    cat setup/stores/* | sha256 >"$build/store/ready"
+    mkdir -p .venv/stores && rm -rf ".venv/stores/$kind" && mv "$build/store" ".venv/stores/$kind"
+    finish
+}
+
+# By the Scala compiler that Spark ships.
+compile_log_store() {
+    local spark jars
+    spark=$(echo .venv/lib/python*/site-packages/pyspark/jars)
+    jars=$(printf '%s:' "$spark"/*.jar .venv/jars/*.jar "$1"/*.jar)
+    "$(<.venv/java/real)" -cp "$spark/*" scala.tools.nsc.Main -classpath "$jars" \
+        -d "$1/dbt_delta-s3.jar" setup/stores/S3LogStore.scala
 }
 
 install_environment() {
-    local env=.venv.new python
+    local env=.venv.new python kept
     python=$(find_python)
     begin "$env"
     step "uv" bootstrap_uv "$python"
     step "Python packages ($("$python" --version))" make_environment "$env" "$python"
     mv "$build/uv" "$env/uv"
     fingerprint >"$env/ready"
-    [[ ! -d .venv/jars ]] || cp -R .venv/jars "$env/jars"
+    for kept in jars stores; do [[ ! -d .venv/$kept ]] || cp -R ".venv/$kept" "$env/$kept"; done
     rm -rf .venv && mv "$env" .venv
     finish
 }
@@ -202,6 +237,15 @@ make_archive() {
 install_tests() {
     install_project
     install_more test "test packages" --no-build-isolation
+    install_store s3a
+    [[ $* != *--store*hdfs* ]] || check_jars .venv/minicluster setup/tests/minicluster.sha256 >/dev/null || install_hdfs
+}
+
+install_hdfs() {
+    begin
+    get_jars "HDFS for tests" tests/minicluster "$build/minicluster"
+    rm -rf .venv/minicluster && mv "$build/minicluster" .venv/minicluster
+    finish
 }
 
 install_bench() {

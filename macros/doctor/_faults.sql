@@ -25,7 +25,19 @@
             ~ '(spark.hadoop.javax.jdo.option.ConnectionURL).'
         ) -%}
     {%- endif -%}
+    {%- if dbt_delta._store(found).startswith('s3') and not found.settings.get('spark.delta.logStore.s3a.impl') -%}
+        {%- do faults.append(
+            "Writers: Delta's own log store for S3 in " ~ place ~ ', with which two processes that write one table lose '
+            ~ 'commits. Set spark.delta.logStore.s3a.impl to dbt_delta.S3LogStore' ~ remedy
+        ) -%}
+    {%- endif -%}
     {{- return(faults) -}}
+{%- endmacro %}
+
+{# The address of the warehouse if it is no folder of this machine. #}
+{% macro _store(found) -%}
+    {%- set place = found.settings.get('spark.sql.warehouse.dir', '') -%}
+    {{- return(place if '://' in place and not place.startswith('file:') else '') -}}
 {%- endmacro %}
 
 {# Faults of Delta's JARs: none, two versions, built for another Spark, or with classes that do not fit. #}
@@ -121,5 +133,7 @@
         'Metastore  ' ~ (('embedded Derby, for one process: ' ~ folder) if found.derby else metastore),
         'ANSI       ' ~ ('on' if found.ansi == 'true' else 'off'),
         'Warehouse  ' ~ found.settings.get('spark.sql.warehouse.dir'),
-    ]) -}}
+    ] + ([
+        'Writers    any number: the store refuses a second commit of a version',
+    ] if dbt_delta._store(found) else [])) -}}
 {%- endmacro %}

@@ -6,8 +6,8 @@
 #}
 {% macro _landing(folder, macro) -%}
     {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
-    {%- set folder = folder.strip('/') -%}
-    {%- set path, ledger = dbt_delta.landing_dir() ~ '/' ~ folder, this if is_incremental() else none -%}
+    {%- set path = folder.rstrip('/') if '://' in folder else dbt_delta.landing_dir() ~ '/' ~ folder.strip('/') -%}
+    {%- set folder, ledger = folder.rpartition('://')[2].strip('/'), this if is_incremental() else none -%}
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
     {%- set found = dbt_delta._unseen_files(path, folder, ledger, macro) if is_listed else [] -%}
     {%- set large, limit = [], var('dbt_delta_whole_file_bytes', 64 * 1024 * 1024) -%}

@@ -84,6 +84,8 @@ def server_faults(host: str, port: int) -> list[str]:
 def failure(text: str) -> str:
     """One line for a session that did not start, or that runs no statement."""
     text = " ".join(errors.tidy(_PREFIXES.sub("", text)).split())
+    if text.startswith("Store "):
+        return text
     jars = sorted(set(_DELTA_JAR.findall(_class_path())))
     if not jars or not _MISFIT.search(text):
         return f"Spark: {text}"

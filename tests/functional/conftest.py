@@ -13,6 +13,7 @@ from dbt_common.tests import enable_test_caching
 
 from dbt_delta.server.daemon import free_port
 from tests.functional import harness
+from tests.functional.stores import serving
 
 # Many small statements; the other tests run plans as users do.
 QUICK_FOLDERS = (
@@ -33,6 +34,8 @@ QUICK_FOLDERS = (
 )
 # What they prove is the embedded session itself, or they start it in other processes.
 SESSION_FOLDERS = ("doctor", "landing", "reference", "server", "session", "setup", "state")
+# What starts dbt, servers or stores in other processes.
+PROCESS_FOLDERS = ("doctor", "landing", "reference", "server", "setup", "stores")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,9 +45,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="session",
         help="where dbt runs its models in the functional tests",
     )
+    parser.addoption(
+        "--store",
+        choices=["local", *serving.STORES],
+        default="local",
+        help="where the functional tests have their tables",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--store") != "local":
+        skip = pytest.mark.skip(reason="it starts processes with tables of their own")
+        for item in items:
+            if item.path.parent.name in PROCESS_FOLDERS or "_process_" in item.path.name:
+                item.add_marker(skip)
     if config.getoption("--target") == "session":
         return
     skip = pytest.mark.skip(reason="it is about a session, or starts its servers itself")
@@ -60,9 +74,23 @@ def ctrl_c() -> None:
 
 
 @pytest.fixture(scope="session")
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[serving.Store | None, None, None]:
+    """The store that ``--store`` asks for; None for folders of this machine."""
+    kind = request.config.getoption("--store")
+    if kind == "local":
+        yield None
+        return
+    with serving.STORES[kind](tmp_path_factory.mktemp("store")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
     """Warehouse, metastore and logs of the driver that all tests share.
 
+    With ``--store`` the warehouse is in a store that runs on this machine.
     With ``--target thrift`` dbt works on a server with its catalog in PostgreSQL; what it did is
     read by a session of this process, on the same catalog.
     """
@@ -73,6 +101,9 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
         folder.chmod(0o755)
         (folder / "logs").mkdir()
         os.environ.update(harness.environment(folder, harness.LONG))
+        store = request.getfixturevalue("store")
+        if store is not None:
+            os.environ.update(store.environment, DBT_DELTA_STORE=store.address)
         # The same macros in every project: dbt need not read them again.
         enable_test_caching()
         # For each of its flags dbt searches the call stack for the adapter, a tenth of a run.

@@ -41,6 +41,7 @@ from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -223,7 +224,9 @@ class Project:
 
     @property
     def warehouse(self) -> Path:
-        """The folder of its schema's tables."""
+        """The folder of its schema's tables; skips the test if they are in a store."""
+        if os.environ.get("DBT_DELTA_STORE"):
+            pytest.skip("it looks into folders of this machine")
         return self.home / "warehouse" / f"{self.schema}.db"
 
     def relation(self, name: str) -> str:

@@ -1,11 +1,13 @@
 """The Spark Thrift server of this home: one at a time, with the settings of the session target."""
 
 import contextlib
+import json
 import os
 import re
 import secrets
 import shutil
 import ssl
+import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
@@ -15,7 +17,7 @@ from typing import IO, Any
 
 from dbt_delta.home import home, write_private
 from dbt_delta.server import ServerError, daemon, metastore, settings
-from dbt_delta.session import lock, properties, spark
+from dbt_delta.session import lock, properties, spark, store, warm
 
 NAME = "thrift"
 MAIN = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -60,6 +62,7 @@ def start(conf: Path | None, kind: str | None, host: str | None, port: int | Non
         _check_port(wanted[settings.HOST], int(wanted[settings.PORT]))
         _check_memory(wanted)
         wanted.update(metastore.prepare(kind, wanted))
+        _check_store(wanted)
         return _start(wanted)
 
 
@@ -161,7 +164,8 @@ def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str
     if os.environ.get("SPARK_MASTER"):
         wanted["spark.master"] = os.environ["SPARK_MASTER"]
     if not wanted["spark.master"].startswith("local"):
-        jars = sorted((Path(sys.prefix) / "jars").glob("*.jar"))
+        places = [Path(sys.prefix) / "jars", *store.jar_folders()]
+        jars = [jar for place in places for jar in sorted(place.glob("*.jar"))]
         wanted["spark.jars"] = ",".join(str(jar) for jar in jars)
     if conf is not None:
         wanted.update(settings.of_file(conf))
@@ -216,6 +220,22 @@ def _available_memory() -> int | None:
         limit = int((group / "memory.max").read_text())
         found.append(limit - int((group / "memory.current").read_text()))
     return min(found, default=None)
+
+
+def _check_store(wanted: Mapping[str, str]) -> None:
+    """Refuses a store of tables that the server could not use, or that is of another catalog."""
+    if store.is_local(wanted[store.WAREHOUSE]):
+        return
+    print("server: looking at the store of the tables", flush=True)
+    tried = subprocess.run(
+        [sys.executable, "-m", "dbt_delta.session.store"],
+        input=json.dumps({**wanted, "spark.master": "local[1]"}),
+        env={**os.environ, warm.VARIABLE: "off"},
+        capture_output=True,
+        text=True,
+    )
+    if tried.returncode != 0:
+        raise ServerError(tried.stderr.strip().splitlines()[-1])
 
 
 def _start(wanted: Mapping[str, str]) -> str:

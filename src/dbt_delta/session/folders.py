@@ -26,13 +26,19 @@ def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, s
     """
     names = {name.lower() for name in known}
     try:
-        system, place = open_path(spark, spark.catalog.getDatabase(quoted_name(schema)).locationUri)
+        system, place = open_path(spark, of_schema(spark, schema))
         found = [status for status in system.listStatus(place) if status.isDirectory()]
         paths = {status.getPath().getName(): status.getPath().toString() for status in found}
     except Exception as error:
         logger.debug(f"The folders of schema {schema} cannot be listed: {error}")
         return {}
     return {name: path for name, path in paths.items() if name.lower() not in names}
+
+
+def of_schema(spark: "SparkSession", schema: str) -> str:
+    """The path of a schema's folder; the catalog has it as a URI, with blanks as %20."""
+    location = spark._jvm.java.net.URI(spark.catalog.getDatabase(quoted_name(schema)).locationUri)
+    return str(spark._jvm.org.apache.hadoop.fs.Path(location).toString())
 
 
 def drop(spark: "SparkSession", path: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_delta.session import keeper, lock, properties, warm
+from dbt_delta.session import keeper, lock, properties, store, warm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ _CLASS_PATH = "spark.driver.extraClassPath"
 _FILES = (_CLASS_PATH, "spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles")
 # Settings that decide where the data is: in one process Spark would silently ignore a second value.
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
-PLACES = ("spark.sql.warehouse.dir", _METASTORE_URL)
+PLACES = (store.WAREHOUSE, _METASTORE_URL)
 
 # A Thrift server reads a date as a java.time.LocalDate, but Delta expects a java.sql.Date when it
 # answers from its statistics: select max(day) fails (Delta 4.4).
@@ -54,7 +54,7 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
 
     Raises:
         lock.MetastoreInUse: the embedded metastore belongs to another process.
-        ValueError: the data is somewhere else than the running driver's.
+        ValueError: the data is somewhere else than the running driver's, or cannot be reached.
     """
     settings = {**settings, **shared_metastore(settings)}
     root = start(settings)
@@ -80,6 +80,7 @@ def start(settings: dict[str, str]) -> "SparkSession":
 
     Raises:
         lock.MetastoreInUse: the embedded metastore belongs to another process.
+        ValueError: the store of the tables cannot be used.
     """
     with _guard:
         return _start(settings)
@@ -158,6 +159,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
         else:
             _launch(settings, metastore if wait else None)
         root = builder.getOrCreate()
+    store.check(root, settings)
     if found is None:
         _root_settings.update(settings)
         _started_with.update(settings)
@@ -268,6 +270,7 @@ def _read_at_start(settings: Mapping[str, str]) -> list[Path]:
     spark = os.environ.get("SPARK_HOME") or installed
     places = [f"{spark}/jars", os.environ.get("SPARK_CONF_DIR") or f"{spark}/conf"]
     places += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
+    places += [str(folder) for folder in store.jar_folders()]
     for name in _FILES:
         local = re.sub(r"\bfile:/*", "/", settings.get(name, ""))
         places += [place.partition("#")[0].removesuffix("*") for place in re.split("[,:]", local)]
@@ -311,20 +314,19 @@ def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def own_java() -> Generator[None, None, None]:
-    """Uses the Java of the set-up for the driver, if there is one; others use the user's."""
+    """Uses the Java and the stores of the set-up for the driver; others use the user's."""
     java = Path(sys.prefix) / "java"
-    if not java.is_dir():
-        yield
-        return
-    before = os.environ.get("JAVA_HOME")
-    os.environ["JAVA_HOME"] = str(java)
+    ours = {**({"JAVA_HOME": str(java)} if java.is_dir() else {}), **store.class_path()}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["JAVA_HOME"]
-        else:
-            os.environ["JAVA_HOME"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

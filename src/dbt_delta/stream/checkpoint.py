@@ -19,8 +19,7 @@ _NOTE = "dbt_delta_written"
 
 def place(spark: "SparkSession", schema: str, name: str) -> str:
     """The folder of the checkpoints of a model's streams."""
-    location = spark.catalog.getDatabase(facts.quoted_name(schema)).locationUri
-    return f"{location}/_dbt_delta_streams/{name}"
+    return f"{folders.of_schema(spark, schema)}/_dbt_delta_streams/{name}"
 
 
 def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> str:

@@ -229,3 +229,18 @@ def test_all_faults_are_named(doctor) -> None:
     starts = ["Delta", "spark.sql.ext", "spark.sql.cat", "Plugin", "ANSI", "Metastore"]
     assert [line.startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 6
     assert not any("\n" in line for line in lines)
+
+
+def test_two_processes_on_s3_need_a_log_store_that_keeps_their_commits(doctor) -> None:
+    store = {"spark.sql.warehouse.dir": "s3a://lake/warehouse"}
+    lines, failed = doctor(settings=store)
+    assert failed
+    assert lines[0].startswith("Writers: Delta's own log store for S3 in target ")
+    assert lines[0].endswith("to dbt_delta.S3LogStore in its server_side_parameters.")
+    ours = {**store, "spark.delta.logStore.s3a.impl": "dbt_delta.S3LogStore"}
+    assert doctor(settings=ours)[0][-2:] == [
+        "Warehouse  s3a://lake/warehouse",
+        "Writers    any number: the store refuses a second commit of a version",
+    ]
+    lines, failed = doctor(settings={"spark.sql.warehouse.dir": "hdfs://name/warehouse"})
+    assert (failed, lines[-1].split()[0]) == (False, "Writers")

@@ -1,0 +1,250 @@
+"""Stores of tables that are no folder of this machine: what they need, and whether they answer.
+
+``DBT_DELTA_STORE`` names one, such as s3a://lake/warehouse. Its keys are in the environment, which
+the JVM reads itself.
+
+Usage: python -m dbt_delta.session.store < SETTINGS, Spark's in JSON: tries the store, before a
+server that would only say so to each client.
+"""
+
+import json
+import os
+import re
+import sys
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from dbt_delta.session import folders
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WAREHOUSE = "spark.sql.warehouse.dir"
+_HADOOP = "spark.hadoop."
+# Where set-up puts the JARs of each kind of store.
+FOLDER = Path(sys.prefix) / "stores"
+# Behind all others on the class path, so that the class archive still fits.
+CLASS_PATH = "SPARK_DIST_CLASSPATH"
+# A file of ours in the warehouse: to write it proves the address, the keys and the store.
+MARKER = "_dbt_delta_store"
+# An empty schema of the catalog that knows the tables; its comment is what the file says.
+SCHEMA = "dbt_delta_store"
+ABOUT = f"dbt_delta: the tables here are of the catalog whose schema {SCHEMA} has this comment."
+LOG_STORE = "spark.delta.logStore.s3a.impl"
+OURS = "dbt_delta.S3LogStore"
+CONDITION = "fs.option.create.conditional.overwrite"
+# Hadoop would ask a store that does not answer for minutes.
+_IMPATIENT = {
+    "fs.s3a.attempts.maximum": "1",
+    "fs.s3a.retry.limit": "1",
+    "fs.azure.io.retry.max.retries": "1",
+    "ipc.client.connect.max.retries": "1",
+    "ipc.client.connect.max.retries.on.timeouts": "1",
+    "ipc.client.connect.timeout": "10000",
+}
+_CONFLICT = re.compile(r"FileAlreadyExistsException|RemoteFileChangedException|PathExists")
+_MISSING = re.compile(r"FileNotFoundException(?!.*NoSuchBucket)")
+_SILENT = re.compile(r"FileNotFoundException|Status Code: 403")
+# What Java says, and what it means for a user; the first that is found.
+_REASONS = (
+    (
+        r"No FileSystem for scheme|ClassNotFoundException|NoClassDefFoundError",
+        "its JARs are not there. ./run setup installs those of s3a:// and abfss://",
+    ),
+    (
+        r"RequestTimeTooSkewed",
+        "the clock of this machine differs from the store's by more than it allows. Set the clock",
+    ),
+    (
+        r"NoAuthWithAWSException|Unable to load credentials|No AWS Credentials",
+        "there are no keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    ),
+    (
+        r"NoSuchBucket|UnknownStoreException|FilesystemNotFound|ContainerNotFound"
+        r"|The specified (filesystem|container) does not exist",
+        "there is no {authority}. Create it, or correct DBT_DELTA_STORE",
+    ),
+    (
+        r"AuthorizationHeaderMalformed|PermanentRedirect|AWSRedirectException|Status Code: 301",
+        "it is in another region than {region}. Set AWS_REGION",
+    ),
+    (
+        r"InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|AuthenticationFailed",
+        "the keys in the environment are wrong, or have expired",
+    ),
+    (
+        r"AccessDenied|AuthorizationPermissionMismatch|AccessControlException|Status Code: 403"
+        r"|, 403,",
+        "these keys, or this user, may not write there",
+    ),
+    (
+        r"UnknownHostException|ConnectException|SocketTimeout|ConnectTimeout|NoRouteToHost"
+        r"|Unable to execute HTTP request|Connection refused|timed out",
+        "no answer{endpoint}. Start it, or correct the address",
+    ),
+)
+
+
+def class_path() -> dict[str, str]:
+    """The variable that puts the JARs of the installed stores on the class path of a JVM."""
+    places = [f"{folder}/*" for folder in jar_folders()]
+    if before := os.environ.get(CLASS_PATH):
+        places.insert(0, before)
+    return {CLASS_PATH: os.pathsep.join(places)} if places else {}
+
+
+def jar_folders() -> list[Path]:
+    """The folders with the JARs of the installed stores."""
+    return sorted(path for path in FOLDER.glob("*") if path.is_dir())
+
+
+def check(root: "SparkSession", settings: Mapping[str, str]) -> None:
+    """Proves that the warehouse can be written and is of this catalog, if it is in a store.
+
+    A small file says whose it is: without that, a second catalog would know no table, and build its
+    own over those of the first. S3 is asked to write it only if it is not there, and must refuse
+    that later: Delta's log relies on it (setup/stores/S3LogStore.scala).
+
+    Raises:
+        ValueError: what is wrong with the store, and the way out.
+    """
+    place = settings.get(WAREHOUSE, "")
+    if is_local(place):
+        return
+    try:
+        problem = _problem(root, place, settings)
+    except Exception as error:  # of py4j, or of Java in it
+        problem = _reason(place, settings, _said(error))
+    if problem:
+        raise ValueError(f"Store {place}: {problem}")
+
+
+def is_local(place: str) -> bool:
+    """Whether an address is a folder of this machine."""
+    return urlsplit(place).scheme in ("", "file")
+
+
+def hadoop_conf(root: "SparkSession", settings: Mapping[str, str]) -> Any:
+    """Hadoop's configuration with a profile's settings."""
+    conf = root._jvm.org.apache.hadoop.conf.Configuration(root._jsc.hadoopConfiguration())
+    for key, value in settings.items():
+        if key.startswith(_HADOOP):
+            conf.set(key.removeprefix(_HADOOP), value)
+    return conf
+
+
+def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> str:
+    """What is wrong; empty if nothing is."""
+    hadoop, conf = root._jvm.org.apache.hadoop, hadoop_conf(root, settings)
+    for key, value in _IMPATIENT.items():
+        conf.set(key, value)
+    if place.startswith("s3"):
+        if not settings.get(LOG_STORE):
+            return (
+                "with Delta's own log store two processes that write one table lose commits. Set "
+                f"{LOG_STORE} to {OURS} in the profile"
+            )
+        root._jvm.Thread.currentThread().getContextClassLoader().loadClass(settings[LOG_STORE])
+    path = hadoop.fs.Path(place, MARKER)
+    system = hadoop.fs.FileSystem.newInstance(path.toUri(), conf)
+    try:
+        owner = _owner(root, system, path)
+        catalog = root._jsparkSession.sessionState().catalog()
+        known = catalog.getDatabaseMetadata("default")
+        if not known.locationUri().equals(hadoop.fs.Path(place).toUri()):
+            return (
+                f"the catalog of this home was made for {known.locationUri().toString()}, and its "
+                "tables are there. Give the store a home of its own (DBT_DELTA_HOME)"
+            )
+        own = _identity(catalog)
+        if owner is None and _create(system, path, owner := own or uuid.uuid4().hex):
+            if own is None:
+                root.sql(f"create schema {SCHEMA} comment '{owner}'")
+        elif owner != own:
+            return (
+                "its tables are of another catalog, so this one would build over them. Use the "
+                "home that made them, or a folder of its own. If that catalog is gone, remove "
+                f"{MARKER}"
+            )
+        if _create(system, path, owner):
+            return "it ignores If-None-Match, so two writers of one table could lose commits"
+    finally:
+        system.close()
+    return ""
+
+
+def _identity(catalog: Any) -> str | None:
+    """What a catalog says of itself. Hive cannot change a schema whose path has blanks."""
+    if not catalog.databaseExists(SCHEMA):
+        return None
+    return str(catalog.getDatabaseMetadata(SCHEMA).description())
+
+
+def _owner(root: "SparkSession", system: Any, path: Any) -> str | None:
+    """The catalog that the tables are of, by its identity; None where there is none yet."""
+    try:
+        return folders.read(root._jvm, system, path).decode().partition("\n")[0]
+    except Exception as error:
+        said = _said(error)
+        if not _SILENT.search(said):
+            raise
+        # S3 gives no reasons for what is asked of one file.
+        try:
+            system.listStatus(path.getParent())
+        except Exception as listing:
+            if not _MISSING.search(_said(listing)):
+                raise
+        if not _MISSING.search(said):
+            raise
+        return None
+
+
+def _create(system: Any, path: Any, owner: str) -> bool:
+    """Whether the file was written; not if there is one."""
+    try:
+        if system.getScheme() == "s3a":
+            stream = system.createFile(path).recursive().must(CONDITION, "true").build()
+        else:
+            stream = system.create(path, False)
+        stream.write(f"{owner}\n{ABOUT}\n".encode())
+        stream.close()
+    except Exception as error:
+        if _CONFLICT.search(_said(error)):
+            return False
+        raise
+    return True
+
+
+def _said(error: Exception) -> str:
+    """Everything that Java says of an error and its causes."""
+    found, texts = getattr(error, "java_exception", None), [str(error).partition("\n\tat ")[0]]
+    while found is not None and len(texts) < 20:
+        texts.append(found.toString())
+        found = found.getCause()
+    return "\n".join(texts)
+
+
+def _reason(place: str, settings: Mapping[str, str], said: str) -> str:
+    parts = urlsplit(place)
+    endpoint = settings.get("spark.hadoop.fs.s3a.endpoint") if parts.scheme == "s3a" else ""
+    for pattern, reason in _REASONS:
+        if found := re.search(pattern, said):
+            words = reason.format(
+                authority=parts.netloc,
+                region=settings.get("spark.hadoop.fs.s3a.endpoint.region"),
+                endpoint=f" at {endpoint}" if endpoint else "",
+            )
+            return f"{words} ({found[0].strip(', ')})"
+    return said.strip().splitlines()[-1]
+
+
+if __name__ == "__main__":
+    from dbt_delta.session import lock, spark
+
+    try:
+        spark.start(json.load(sys.stdin))
+    except (ValueError, lock.MetastoreInUse) as problem:
+        sys.exit(str(problem))
