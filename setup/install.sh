@@ -182,7 +182,6 @@ install_project() {
 # install_store ADDRESS: what the store of an address such as s3a://lake/warehouse, or of a bare s3a, needs.
 install_store() {
     local kind=${1%%:*}
-    [[ $kind != abfs ]] || kind=abfss
     [[ $1 == [a-z]* && -f setup/stores/$kind.xml ]] || return 0
     if [[ -f .venv/stores/$kind/ready && $(<".venv/stores/$kind/ready") == "$(cat setup/stores/* | sha256)" ]] &&
         check_jars ".venv/stores/$kind" "setup/stores/$kind.sha256" >/dev/null; then
@@ -238,10 +237,10 @@ install_tests() {
     install_project
     install_more test "test packages" --no-build-isolation
     install_store s3a
-    [[ $* != *--store*hdfs* ]] || check_jars .venv/minicluster setup/tests/minicluster.sha256 >/dev/null || install_hdfs
 }
 
 install_hdfs() {
+    ! check_jars .venv/minicluster setup/tests/minicluster.sha256 >/dev/null || return 0
     begin
     get_jars "HDFS for tests" tests/minicluster "$build/minicluster"
     rm -rf .venv/minicluster && mv "$build/minicluster" .venv/minicluster

@@ -40,7 +40,6 @@ CONDITION = "fs.option.create.conditional.overwrite"
 _IMPATIENT = {
     "fs.s3a.attempts.maximum": "1",
     "fs.s3a.retry.limit": "1",
-    "fs.azure.io.retry.max.retries": "1",
     "ipc.client.connect.max.retries": "1",
     "ipc.client.connect.max.retries.on.timeouts": "1",
     "ipc.client.connect.timeout": "10000",
@@ -52,7 +51,7 @@ _SILENT = re.compile(r"FileNotFoundException|Status Code: 403")
 _REASONS = (
     (
         r"No FileSystem for scheme|ClassNotFoundException|NoClassDefFoundError",
-        "its JARs are not there. ./run setup installs those of s3a:// and abfss://",
+        "its JARs are not there. ./run setup s3a installs those of s3a://",
     ),
     (
         r"RequestTimeTooSkewed",
@@ -63,8 +62,7 @@ _REASONS = (
         "there are no keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     ),
     (
-        r"NoSuchBucket|UnknownStoreException|FilesystemNotFound|ContainerNotFound"
-        r"|The specified (filesystem|container) does not exist",
+        r"NoSuchBucket|UnknownStoreException",
         "there is no {authority}. Create it, or correct DBT_DELTA_STORE",
     ),
     (
@@ -72,12 +70,11 @@ _REASONS = (
         "it is in another region than {region}. Set AWS_REGION",
     ),
     (
-        r"InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|AuthenticationFailed",
+        r"InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken",
         "the keys in the environment are wrong, or have expired",
     ),
     (
-        r"AccessDenied|AuthorizationPermissionMismatch|AccessControlException|Status Code: 403"
-        r"|, 403,",
+        r"AccessDenied|AccessControlException|Status Code: 403",
         "these keys, or this user, may not write there",
     ),
     (

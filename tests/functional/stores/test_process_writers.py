@@ -12,7 +12,7 @@ from dbt_delta.session import store
 from tests.functional import harness
 from tests.functional.stores import serving
 
-THREADS, ROWS = 8, 6
+THREADS, ROWS = 8, 4
 
 
 def appended(kind: str, folder: Path) -> tuple[list[str], list[str]]:
@@ -24,7 +24,7 @@ def appended(kind: str, folder: Path) -> tuple[list[str], list[str]]:
             home = folder / f"home of {name}"
             (home / "logs").mkdir(parents=True)
             environment = {**harness.environment(home), **s3.environment}
-            environment |= {"DBT_DELTA_STORE": s3.address, "DBT_DELTA_MEMORY": "1g"}
+            environment["DBT_DELTA_MEMORY"] = "1g"
             module = "tests.functional.stores.writers"
             sizes = [str(THREADS), str(ROWS), str(folder)]
             process = subprocess.Popen(
@@ -37,6 +37,7 @@ def appended(kind: str, folder: Path) -> tuple[list[str], list[str]]:
             harness.wait_until(
                 lambda: (folder / name).exists() or process.poll() is not None, 240, name
             )
+            assert process.poll() is None, f"process {name} has ended"
             return process
 
         writers = [start("first"), start("second")]
@@ -59,5 +60,10 @@ def test_no_commit_is_lost(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_with_deltas_own_log_store_commits_are_lost(tmp_path: Path) -> None:
-    done, found = appended("io.delta.storage.S3SingleDriverLogStore", tmp_path)
-    assert len(found) < len(done)
+    # About one commit of sixty: it may take more than one try.
+    for attempt in ("first try", "second try", "third try"):
+        (tmp_path / attempt).mkdir()
+        done, found = appended("io.delta.storage.S3SingleDriverLogStore", tmp_path / attempt)
+        if len(found) < len(done):
+            return
+    raise AssertionError("no commit was lost: the test above proves nothing")

@@ -64,7 +64,7 @@ def test_what_is_wrong_is_one_line(said: Callable[..., str], s3: serving.Store) 
         "there are no keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
         "(NoAuthWithAWSException)"
     )
-    assert said(place="s4://lake/x").startswith("its JARs are not there. ./run setup installs ")
+    assert said(place="s4://lake/x").startswith("its JARs are not there. ./run setup s3a installs ")
     # The catalog of this driver is that of a folder; the store has no file then.
     assert "the catalog of this home was made for file:/" in said()
     assert "its JARs are not there" in said(**{store.LOG_STORE: "dbt_delta.NoSuchLogStore"})

@@ -29,7 +29,7 @@ SETTINGS = {"spark.hadoop.fs.s3a.endpoint.region": "us-east-1"}
         ),
         (
             'UnsupportedFileSystemException: No FileSystem for scheme "abfss"',
-            "its JARs are not there. ./run setup installs those of s3a:// and abfss:// "
+            "its JARs are not there. ./run setup s3a installs those of s3a:// "
             "(No FileSystem for scheme)",
         ),
         ("a\nsomething else", "something else"),
