@@ -1,13 +1,15 @@
-"""What a project's tables are on disk, many at once, read without the package."""
+"""What a project's tables are on disk, many at once, read without macros."""
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.functional.harness import Project, read
+from dbt_delta.state.log import HadoopLog, LocalLog, Log
+from tests.functional.harness import Project, read, session
 
 
 def names(project: Project) -> list[str]:
@@ -38,16 +40,26 @@ def _rows(project: Project, tables: Sequence[str]) -> list[Any]:
 
 def log(project: Project, name: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Versions and actions of a table's Delta log, oldest first; none without the table."""
-    folder = project.warehouse / name / "_delta_log"
-    for file in sorted(folder.glob("*.json")):
-        if file.stem.isdigit():
-            yield int(file.stem), [json.loads(line) for line in file.read_text().splitlines()]
+    files = _log(project, name)
+    for number in _numbers(files):
+        text = files.read(f"{number:020d}.json")
+        yield number, [json.loads(line) for line in text.splitlines()]
+
+
+def _log(project: Project, name: str) -> Log:
+    if store := os.environ.get("DBT_DELTA_STORE"):
+        return HadoopLog(session(), f"{store}/{project.schema}.db/{name}")
+    return LocalLog(project.warehouse / name)
+
+
+def _numbers(files: Log) -> list[int]:
+    names = (file.partition(".") for file in files.names())
+    return sorted(int(stem) for stem, _, kind in names if kind == "json" and stem.isdigit())
 
 
 def version(project: Project, name: str) -> int:
-    """The newest version, without Spark."""
-    folder = project.warehouse / name / "_delta_log"
-    return max(int(file.stem) for file in folder.glob("*.json") if file.stem.isdigit())
+    """The newest version, without a statement."""
+    return max(_numbers(_log(project, name)))
 
 
 def versions(project: Project, some: Iterable[str]) -> dict[str, int]:
