@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -207,16 +207,22 @@ BROKEN = {
 
 
 @pytest.fixture(scope="module")
-def partly_broken(fleet: Project) -> Project:
+def partly_broken(fleet: Project) -> Iterator[Project]:
+    """Its logs are whole again afterwards: other tests of the process read all schemas."""
+    whole = {}
     for name, (content, _) in BROKEN.items():
         fleet.write({f"models/{name}.sql": MODEL.replace("CONFIG", "")})
         _make(fleet, name, [table(some(SMALL)), *["insert into {name} select 1, 1, 'x'"] * 2])
         log = fleet.warehouse / name / "_delta_log" / f"{1:020d}.json"
         if name != "unreadable":
             (log.parent / f".{log.name}.crc").unlink()
+        whole[log] = log.read_bytes()
         log.write_bytes(content) if content else log.unlink()
     session()._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-    return fleet
+    yield fleet
+    for log, before in whole.items():
+        log.write_bytes(before)
+    session()._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 @pytest.mark.session
