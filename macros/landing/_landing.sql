@@ -91,10 +91,14 @@
     {{- return(columns) -}}
 {%- endmacro %}
 
-{# The fields of JSON lines that have no column yet, in the order of their names, as columns of text. #}
-{% macro _new_fields(landing, columns) -%}
+{#
+    The fields of JSON lines, or of CSV files with the `required` columns, that have no column yet, in the order of their
+    names, as columns of text.
+#}
+{% macro _new_fields(landing, format, columns, separator, required) -%}
     {%- set fields = [] -%}
-    {%- set sql = dbt_delta._new_fields_sql(landing.path, landing.files, landing.large, columns) -%}
+    {%- set sql = dbt_delta._new_fields_sql(landing.path, landing.files, landing.large, columns) if format == 'json'
+        else dbt_delta._new_csv_names_sql(landing.path, landing.files, separator, columns, required.keys() | list) -%}
     {%- for row in dbt_delta._ask(sql).rows -%}
         {%- do fields.append({'name': row['name'], 'type': 'string'}) -%}
     {%- endfor -%}

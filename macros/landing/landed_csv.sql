@@ -25,27 +25,40 @@
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._check_landed_columns(columns, 'landed_csv') -%}
+    {%- do dbt_delta._check_separator(separator, 'landed_csv') -%}
+{%- endmacro %}
+
+{% macro _check_separator(separator, macro) -%}
     {%- if separator is not string or not separator or modules.re.search('[\\\\"\r\n]', separator) -%}
         {%- do dbt_delta._refuse(
-            "dbt_delta.landed_csv: separator must be text such as ',', ';' or '|', without a backslash, a quotation "
+            'dbt_delta.' ~ macro ~ ": separator must be text such as ',', ';' or '|', without a backslash, a quotation "
             ~ "mark or the end of a line. Got: " ~ separator ~ ". A tab is written \"\\t\" in Jinja"
         ) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{% macro get_landed_csv_sql(path, columns, files, ledger=none, null_value='', separator=',', masked=[]) -%}
-{%- set names = columns.keys() | list -%}
-{%- set reasons, values = dbt_delta._csv_file_reasons(names | join(separator), masked), {} -%}
+{#-
+    Without `drift` each file must have the header that the columns make, with it the columns are found by their names in
+    the header.
+-#}
+{% macro get_landed_csv_sql(
+    path, columns, files, ledger=none, null_value='', separator=',', masked=[], drift=none, required=[]
+) -%}
+{%- set wanted, values = {}, {} -%}
 {%- for name, type in columns.items() -%}
-    {%- do values.update({name: 'try_cast(fields.' ~ dbt_delta._quoted(name) ~ ' as ' ~ type ~ ')'}) -%}
+    {%- set field = 'fields[' ~ (loop.index0 if drift is none else dbt_delta._literal(name)) ~ ']' -%}
+    {%- do wanted.update({name: dbt_delta._csv_value(field, type)}) -%}
+    {%- do values.update({name: wanted[name].value}) -%}
 {%- endfor -%}
+{%- if drift == 'rescue' -%}{%- do values.update({'_rescued': dbt_delta._csv_rescued(columns)}) -%}{%- endif -%}
+{%- set reasons = dbt_delta._csv_file_reasons(columns.keys() | list, separator, masked, drift, required) -%}
 with {{ dbt_delta._csv_files_sql(path, files, separator) }},
 
 {{ dbt_delta._judged_files_sql(ledger, reasons.before, reasons.after) }},
 
-{{ dbt_delta._csv_fields_sql(names, null_value, separator) }},
+{{ dbt_delta._csv_fields_sql(columns.keys() | list, null_value, separator, drift) }},
 
-{{ dbt_delta._csv_checked_sql(columns, separator, masked) }}
+{{ dbt_delta._csv_checked_sql(wanted, separator, masked) }}
 
 {{ dbt_delta._landed_rows_sql(values, ledger) }}
 {%- endmacro %}

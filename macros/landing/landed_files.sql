@@ -2,26 +2,35 @@
     A SELECT of what is in the files of a landing folder that the model has not loaded yet. Use it in an append model;
     the table is its own ledger (see _landing__macros.yml).
 #}
-{% macro landed_files(folder, format, columns=none, drift='fail') -%}
-    {%- do dbt_delta._check_landed_files(format, columns, drift) -%}
+{% macro landed_files(folder, format, columns=none, drift='fail', separator=',', null_value='') -%}
+    {%- do dbt_delta._check_landed_files(format, columns, drift, separator, null_value) -%}
+    {%- set required = (columns or {}).keys() | list -%}
     {%- set landing = dbt_delta._landing(folder, 'landed_files') -%}
     {%- if landing.ledger is not none and not landing.files -%}
         select * from {{ landing.ledger }} where false
     {%- else -%}
         {%- set found = dbt_delta._columns_of_files(landing, format) if execute else [] -%}
-        {%- set columns = dbt_delta._landed_columns(landing, format, columns, found, drift) -%}
-        {{- dbt_delta.get_landed_files_sql(
-            landing.path, format, columns, landing.files, landing.ledger, found, drift, landing.large,
-            dbt_delta._masked_here() if execute else []
+        {%- set columns = dbt_delta._landed_columns(landing, format, columns, found, drift, separator) -%}
+        {%- set masked = dbt_delta._masked_here() if execute else [] -%}
+        {{- dbt_delta.get_landed_csv_sql(
+            landing.path, columns, landing.files, landing.ledger, null_value, separator, masked, drift, required
+        ) if format == 'csv' else dbt_delta.get_landed_files_sql(
+            landing.path, format, columns, landing.files, landing.ledger, found, drift, landing.large, masked
         ) -}}
         {%- do dbt_delta._check_ledger(landing, columns.keys() | list + (['_rescued'] if drift == 'rescue' else [])) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{% macro _check_landed_files(format, columns, drift) -%}
-    {%- do dbt_delta._check_choice('dbt_delta.landed_files: format', format, ['json', 'parquet', 'orc', 'text']) -%}
+{% macro _check_landed_files(format, columns, drift, separator, null_value) -%}
+    {%- do dbt_delta._check_choice(
+        'dbt_delta.landed_files: format', format, ['csv', 'json', 'parquet', 'orc', 'text']
+    ) -%}
     {%- do dbt_delta._check_choice('dbt_delta.landed_files: drift', drift, ['fail', 'add', 'rescue']) -%}
-    {%- if format == 'text' and (columns is not none or drift != 'fail') -%}
+    {%- if format != 'csv' and (separator, null_value) != (',', '') -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.landed_files: separator and null_value are for files of format csv. Remove them.'
+        ) -%}
+    {%- elif format == 'text' and (columns is not none or drift != 'fail') -%}
         {%- do dbt_delta._refuse(
             'dbt_delta.landed_files: files of format text have one column, value. Remove columns and drift.'
         ) -%}
@@ -40,13 +49,14 @@
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._check_landed_columns(columns, 'landed_files', ['_rescued']) -%}
+    {%- do dbt_delta._check_separator(separator, 'landed_files') -%}
 {%- endmacro %}
 
 {#
     The columns that a load gives. To those of the model it adds what the table has had from earlier files, and what is
     new in these files.
 #}
-{% macro _landed_columns(landing, format, columns, found, drift) -%}
+{% macro _landed_columns(landing, format, columns, found, drift, separator=',') -%}
     {%- if format == 'text' or not execute -%}{{- return(columns or {}) -}}{%- endif -%}
     {%- if columns is none and not landing.files -%}
         {%- do dbt_delta._refuse(
@@ -64,10 +74,11 @@
             {%- do all.update({column.name: column.type}) -%}
             {%- do names.append(column.name | lower) -%}
         {%- endfor -%}
-        {%- set unknown = dbt_delta._new_fields(landing, all) if format == 'json'
+        {%- set is_text = format in ('csv', 'json') -%}
+        {%- set unknown = dbt_delta._new_fields(landing, format, all, separator, columns) if is_text
             else dbt_delta._columnar_unknown(all, found) -%}
-        {#- A name that differs only in case is no column: lines with it are rejected. -#}
-        {%- for column in unknown if format != 'json' or column.name | lower not in names -%}
+        {#- A name that differs only in case is no column: what has it is rejected. -#}
+        {%- for column in unknown if not is_text or column.name | lower not in names -%}
             {%- do all.update({column.name: column.type}) -%}
             {%- do names.append(column.name | lower) -%}
         {%- endfor -%}

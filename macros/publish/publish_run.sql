@@ -2,6 +2,7 @@
 {% macro publish_run(results) -%}
     {%- set settings = dbt_delta._publish_settings() if execute else none -%}
     {%- if settings is none -%}{{- return('') -}}{%- endif -%}
+    {%- do dbt_delta._memory('publish').update({'has_run': true}) -%}
     {%- set outcomes = [] -%}
     {#- A run with --empty adds no row to an incremental model that is there. -#}
     {%- for result in results if not (result.message or '').startswith('--empty: ') -%}
@@ -11,6 +12,11 @@
     {%- set done = dbt_delta._publish(settings, outcomes, is_limited) -%}
     {%- for line in dbt_delta._publish_lines(settings, done) -%}{%- do log(line, info=true) -%}{%- endfor -%}
     {{- return('') -}}
+{%- endmacro %}
+
+{# The same, unless a hook of the project has done it. #}
+{% macro _publish_once(results) -%}
+    {%- if 'has_run' not in dbt_delta._memory('publish') -%}{%- do dbt_delta.publish_run(results) -%}{%- endif -%}
 {%- endmacro %}
 
 {# What moved, and what did not, as lines. #}

@@ -81,14 +81,14 @@
 {%- endmacro %}
 
 {#
-    The tables to publish that are there, {name: {relation, version, location, written, is_anew, is_moved,
+    Of watched nodes, {name: node}, the tables that are there, {name: {relation, version, location, written, is_anew, is_moved,
     is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than the last run saw,
     `is_moved` where rows were written since the version that it saw, `is_overwritten` where others wrote after this run.
     Only the commits since then are read.
 #}
-{% macro _heads(settings, before) -%}
+{% macro _heads(watched, before) -%}
     {%- set nodes, groups, heads = {}, {'old': [], 'new': []}, {} -%}
-    {%- for name, node in settings.nodes.items() -%}
+    {%- for name, node in watched.items() -%}
         {%- do nodes.update({(node.schema | lower, node.alias | lower): dict(node, shown_as=name)}) -%}
     {%- endfor -%}
     {%- set wanted, schemas = nodes.values() | map(attribute='schema') | map('lower') | unique | list, [] -%}

@@ -1,9 +1,14 @@
 {#
-    What the variable dbt_delta_publish asks for, none where nothing is published: {schema, unit, nodes}. `nodes` are
-    those that readers see, by the names that they see. The schema may be Jinja; where it renders to nothing, nothing is
-    published.
+    What the variable dbt_delta_publish asks for, none where this run publishes nothing: {schema, unit, nodes}. `nodes`
+    are those that readers see, by the names that they see.
 #}
 {% macro _publish_settings() -%}
+    {%- set settings = dbt_delta._publish_given() -%}
+    {{- return(none if settings is none or env_var('DBT_DELTA_PUBLISH', 'always') == 'never' else settings) -}}
+{%- endmacro %}
+
+{# The same, also of a run that DBT_DELTA_PUBLISH lets publish nothing. #}
+{% macro _publish_given() -%}
     {%- set given = var('dbt_delta_publish', none) -%}
     {%- if not given -%}{{- return(none) -}}{%- endif -%}
     {%- set known = dbt_delta._memory('publish') -%}
@@ -13,13 +18,23 @@
     {{- return(known.settings) -}}
 {%- endmacro %}
 
+{# The schema may be Jinja; where it renders to nothing, nothing is published. #}
 {% macro _settings_to_publish(given) -%}
-    {%- set switch = env_var('DBT_DELTA_PUBLISH', 'always') -%}
-    {%- do dbt_delta._check_choice('The variable DBT_DELTA_PUBLISH of the environment', switch, ['always', 'never']) -%}
+    {%- do dbt_delta._check_choice(
+        'The variable DBT_DELTA_PUBLISH of the environment', env_var('DBT_DELTA_PUBLISH', 'always'),
+        ['always', 'never']
+    ) -%}
     {%- set text = given.get('schema') if given is mapping else none -%}
-    {%- set is_jinja = text is string and '{' in text -%}
-    {%- set given = dict(given, schema=render(text) | trim) if is_jinja else given -%}
-    {%- if switch == 'never' or (is_jinja and not given.schema) -%}{{- return(none) -}}{%- endif -%}
+    {%- if text is string and '{' in text -%}
+        {%- set schema = render(text) | trim -%}
+        {{- return(
+            none if schema | lower in ('', 'none') else dbt_delta._checked_settings(dict(given, schema=schema))
+        ) -}}
+    {%- endif -%}
+    {{- return(dbt_delta._checked_settings(given)) -}}
+{%- endmacro %}
+
+{% macro _checked_settings(given) -%}
     {%- do dbt_delta._check_publish(given) -%}
     {%- set targets = dbt_delta._names(given.get('targets', target.name)) -%}
     {%- if target.name not in targets -%}{{- return(none) -}}{%- endif -%}
@@ -110,7 +125,7 @@
 
 {# What a table's versions need to be found by their time, of a model that is published. #}
 {% macro _publish_properties(format) -%}
-    {%- set settings = dbt_delta._publish_settings() if format == 'delta' else none -%}
+    {%- set settings = dbt_delta._publish_given() if format == 'delta' else none -%}
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list if settings else [] -%}
     {{- return(dbt_delta._feature_properties(['commit_times']) if model.unique_id in ids else {}) -}}
 {%- endmacro %}

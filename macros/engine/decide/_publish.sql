@@ -33,6 +33,15 @@
     {{- return(dict(found, **tests)) -}}
 {%- endmacro %}
 
+{# The published nodes by their names, and the tables that they are made of, by their ids. #}
+{% macro _watched(published, ids, edges) -%}
+    {%- set watched, concerned = dict(published), dbt_delta._reached(ids, edges.up) -%}
+    {%- for node in dbt_delta._table_nodes() if node.unique_id in concerned and node.unique_id not in ids -%}
+        {%- do watched.update({node.unique_id: node}) -%}
+    {%- endfor -%}
+    {{- return(watched) -}}
+{%- endmacro %}
+
 {#
     The nodes of a graph, with the unit tests among some ids, which dbt's graph lacks:
     `unit_test.<package>.<model>.<name>`.

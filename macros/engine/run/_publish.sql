@@ -6,7 +6,12 @@
 {% macro _show(settings, state, targets, gone) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
     {%- set seq = [state.now, state.seq + 1] | max -%}
-    {%- set steady = dbt_delta._steady_views(settings, state.views, targets) -%}
+    {%- set changed = {} -%}
+    {%- for name, target in targets.items()
+        if name in state.broken or state.published.get(name, {}).get('version') != target.version -%}
+        {%- do changed.update({name: target}) -%}
+    {%- endfor -%}
+    {%- set steady = dbt_delta._steady_views(settings, state.views, changed) -%}
     {%- set early, late, lines = [], [], [] -%}
     {%- for name, target in targets.items() -%}
         {%- set old = state.published.get(name) -%}
@@ -121,21 +126,32 @@
 
 {#
     Takes from views what nobody sees any more: Delta would refuse it once it is older than the table's retention, and
-    the view with it. Queries that are being planned may still need it: they have two seconds.
+    the view with it. Queries that are being planned may still need it: they have two seconds. What another run
+    publishes meanwhile stays.
 #}
 {% macro _settle(settings) -%}
-    {%- set state, views = dbt_delta._published(settings), [] -%}
-    {%- for name, view in state.views.items() if view.steps | length > 1 -%}
-        {%- do views.append({
-            'name': name, 'relation': view.relation, 'steps': [dbt_delta._step_at(view.steps, state.seq)],
-        }) -%}
+    {%- set before = dbt_delta._published(settings) -%}
+    {%- if not dbt_delta._unsettled(before.views) -%}{{- return('') -}}{%- endif -%}
+    {%- do run_query("select reflect('java.lang.Thread', 'sleep', 2000L)") -%}
+    {%- set state, views, shown = dbt_delta._published(settings), [], {} -%}
+    {%- for name, view in dbt_delta._unsettled(state.views).items()
+        if state.seq == before.seq and view == before.views.get(name) -%}
+        {%- set step = dbt_delta._step_at(view.steps, state.seq) -%}
+        {%- do views.append({'name': name, 'relation': view.relation, 'steps': [step]}) -%}
+        {%- do shown.update({name: {'relation': view.relation, 'version': step.version}}) -%}
     {%- endfor -%}
-    {%- if views -%}
-        {%- do run_query("select reflect('java.lang.Thread', 'sleep', 2000L)") -%}
-        {%- do dbt_delta._set_published_views(
-            settings, views, state.views, views | map(attribute='name') | list
-        ) -%}
-    {%- endif -%}
+    {%- do dbt_delta._set_published_views(
+        settings, views, state.views, dbt_delta._steady_views(settings, state.views, shown)
+    ) -%}
+{%- endmacro %}
+
+{# The views that show one version after the other. #}
+{% macro _unsettled(views) -%}
+    {%- set found = {} -%}
+    {%- for name, view in views.items() if view.steps | length > 1 -%}
+        {%- do found.update({name: view}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
 {%- endmacro %}
 
 {# Writes down what is published, and what a run leaves to later ones, of what it found `before`. #}
@@ -160,14 +176,15 @@
 {% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
-    {%- set heads = dbt_delta._heads(settings, state.before) -%}
     {%- set nodes = dbt_delta._with_unit_tests(
         graph.nodes, dbt_delta._known_unit_tests(state.before.pending) + results | map(attribute='id') | list
     ) -%}
     {%- set edges = dbt_delta._edges(nodes) -%}
-    {%- set ids, moved, overwritten, seen, written, failed = [], {}, [], {}, {}, [] -%}
-    {%- for name, node in settings.nodes.items() -%}
-        {%- do ids.append(node.unique_id) -%}
+    {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list -%}
+    {%- set watched = dbt_delta._watched(settings.nodes, ids, edges) -%}
+    {%- set heads = dbt_delta._heads(watched, state.before) -%}
+    {%- set moved, overwritten, seen, written, failed = {}, [], {}, {}, [] -%}
+    {%- for name, node in watched.items() -%}
         {%- if name in heads -%}
             {%- do seen.update({node.unique_id: heads[name].version}) -%}
             {%- do written.update({node.unique_id: heads[name].written}) -%}
@@ -205,8 +222,7 @@
             settings, shown.seq, plan.targets if shown.lines else {}, heads, left, state.before
         ) -%}
     {%- endif -%}
-    {%- set unsettled = state.views.values() | map(attribute='steps') | map('length') | select('gt', 1) | list -%}
-    {%- if shown.lines or unsettled -%}{%- do dbt_delta._settle(settings) -%}{%- endif -%}
+    {%- if shown.lines or dbt_delta._unsettled(state.views) -%}{%- do dbt_delta._settle(settings) -%}{%- endif -%}
     {{- return(dict(plan, **shown)) -}}
 {%- endmacro %}
 

@@ -11,17 +11,23 @@
     {%- do adapter.cache_added(existing.relation.incorporate(type=successor.type)) -%}
 {%- endmacro %}
 
-{# Refuses a swap of a table that readers see: the view names a version of it, and the successor has other versions. #}
+{#
+    Refuses a swap of a table that readers see: the view names a version of it, and the successor has other versions.
+    Looks for views in all schemas, whatever this run publishes.
+#}
 {% macro _check_readers(relation) -%}
-    {%- set settings = dbt_delta._publish_settings() -%}
-    {%- if settings is none -%}{{- return('') -}}{%- endif -%}
-    {%- set name, is_there = dbt_delta._bare(relation), settings.schema | lower in dbt_delta._schemas() -%}
-    {%- for entry in (dbt_delta._listing([settings.schema]) if is_there else []) if entry.type == 'view' -%}
+    {%- set name, schemas = dbt_delta._bare(relation), [] -%}
+    {%- for schema in dbt_delta._schemas() -%}
+        {%- if dbt_delta._is_in_catalog(dbt_delta._publish_place({'schema': schema}).pointer) -%}
+            {%- do schemas.append(schema) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- for entry in dbt_delta._listing(schemas) if entry.type == 'view' -%}
         {%- set view = dbt_delta._published_view(entry.text) -%}
         {%- if view is not none and view.relation | lower == name | lower -%}
             {%- do dbt_delta._refuse(
                 name ~ ' has to be replaced by another relation, as Delta cannot turn it into what the model asks for, '
-                ~ 'but readers see a version of it through ' ~ settings.schema ~ '.' ~ entry.name ~ '. It was not '
+                ~ 'but readers see a version of it through ' ~ entry.schema ~ '.' ~ entry.name ~ '. It was not '
                 ~ 'changed. Drop that view before, and the next publication makes it again; or give the model another '
                 ~ 'alias, and readers find the old rows until it is published.'
             ) -%}

@@ -4,6 +4,13 @@
     {{- return("'" ~ (escaped | replace('${', '\\u0024{')) ~ "'") -}}
 {%- endmacro %}
 
+{# Texts as SQL literals. #}
+{% macro _literals(texts) -%}
+    {%- set literals = [] -%}
+    {%- for text in texts -%}{%- do literals.append(dbt_delta._literal(text)) -%}{%- endfor -%}
+    {{- return(literals) -}}
+{%- endmacro %}
+
 {# Key and value pairs as in tblproperties and options. #}
 {% macro _literal_pairs(pairs) -%}
     {%- set texts = [] -%}

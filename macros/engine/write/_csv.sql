@@ -4,36 +4,79 @@
 #}
 {% macro _csv_files_sql(path, files, separator) -%}
     {{- dbt_delta._text_files_sql(
-        path, files, dbt_delta._csv_lines(dbt_delta._file_text(), modules.re.escape(separator))
+        path, files, dbt_delta._csv_lines(dbt_delta._file_text(), separator)
     ) -}}
 {%- endmacro %}
 
-{# WHEN clauses for a file without the header, first of its lines, and for one with nothing else. #}
-{% macro _csv_file_reasons(header, masked) -%}
-    {%- set filled = "size(filter(lines, part -> trim(part.line) != ''))" -%}
-    {{- return({
-        'before': [
-            'when ' ~ filled ~ " = 0 then 'the file is empty'",
+{#
+    WHEN clauses for a file with another header than that of the columns, first of its lines, and for one with nothing
+    else. With `drift` the header may have the columns in any order, and others: see landed_files; `required` are those
+    that the model names.
+#}
+{% macro _csv_file_reasons(names, separator, masked, drift=none, required=[]) -%}
+    {%- set filled, header = "size(filter(lines, part -> trim(part.line) != ''))", names | join(separator) -%}
+    {%- set before = ['when ' ~ filled ~ " = 0 then 'the file is empty'"] -%}
+    {%- if drift is none -%}
+        {%- do before.append(
             'when lines[0].line != ' ~ dbt_delta._literal(header) ~ " then concat('the header is ', "
-                ~ ("'***'" if masked else 'lines[0].line') ~ ', ' ~ dbt_delta._literal('; expected ' ~ header) ~ ')',
-        ],
-        'after': ['when ' ~ filled ~ " = 1 then 'the file has a header and no lines'"],
+            ~ ("'***'" if masked else 'lines[0].line') ~ ', ' ~ dbt_delta._literal('; expected ' ~ header) ~ ')'
+        ) -%}
+    {%- else -%}
+        {%- for problem in dbt_delta._csv_header_problems(names, separator, drift, required) -%}
+            {%- do before.append(
+                'when ' ~ problem.condition ~ ' then concat(' ~ dbt_delta._literal('the header ' ~ problem.what ~ ': ')
+                ~ ', ' ~ ("'***'" if masked and problem.shows_header else problem.shown) ~ ')'
+            ) -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{- return({
+        'before': before, 'after': ['when ' ~ filled ~ " = 1 then 'the file has a header and no lines'"],
     }) -}}
 {%- endmacro %}
 
-{# Their lines, split into fields. #}
-{% macro _csv_fields_sql(names, null_value, separator) -%}
-{%- set pattern, strings = modules.re.escape(separator), [] -%}
-{%- for name in names -%}{%- do strings.append(dbt_delta._quoted(name) ~ ' string') -%}{%- endfor -%}
+{# What may be wrong with a header, {condition, what, shown, shows_header}. #}
+{% macro _csv_header_problems(names, separator, drift, required) -%}
+    {%- set found = dbt_delta._csv_names(separator) -%}
+    {%- set wanted = 'array(' ~ dbt_delta._literals(required) | join(', ') ~ ')' -%}
+    {%- set lacking = 'array_except(' ~ wanted ~ ', ' ~ found ~ ')' -%}
+    {%- set unknown = 'array_except(' ~ found ~ ', array(' ~ dbt_delta._literals(names) | join(', ') ~ '))' -%}
+    {%- set problems = [
+        {
+            'condition': 'array_contains(' ~ found ~ ", '') or size(array_distinct(transform(" ~ found
+                ~ ', name -> lower(name)))) < size(' ~ found ~ ')',
+            'what': 'has a name twice, or an empty one', 'shown': 'lines[0].line', 'shows_header': true,
+        },
+        {
+            'condition': 'size(' ~ lacking ~ ') ' ~ ('= ' ~ required | length if drift == 'rescue' else '> 0'),
+            'what': 'lacks columns', 'shown': 'array_join(' ~ lacking ~ ", ', ')", 'shows_header': false,
+        },
+    ] -%}
+    {%- if drift != 'rescue' -%}
+        {%- do problems.append({
+            'condition': 'size(' ~ unknown ~ ') > 0', 'what': 'has columns that the model does not name',
+            'shown': 'array_join(' ~ unknown ~ ", ', ')", 'shows_header': true,
+        }) -%}
+    {%- endif -%}
+    {{- return(problems) -}}
+{%- endmacro %}
+
+{#
+    Their lines, split into fields: an array of values in the order of the columns; with `drift` a map of values by the
+    names in the header.
+#}
+{% macro _csv_fields_sql(names, null_value, separator, drift=none) -%}
+{%- set header = 'array(' ~ dbt_delta._literals(names) | join(', ') ~ ')' if drift is none else 'header' -%}
 lines as (
 
     -- A file without rows leaves one line, number 0, with the reason, and is not read again.
     select
         judged.* except (lines),
-        -- Without quoted fields: a field that still begins with a quotation mark was never closed.
-        regexp_replace(line, {{ dbt_delta._literal('(^|' ~ pattern ~ ')"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)') }}, '$1') as unquoted,
+        {%- if drift is not none %}
+        {{ dbt_delta._csv_names(separator) }} as header,
+        {%- endif %}
         coalesce(position + 1, 0) as _line,
-        line
+        line,
+        {{ dbt_delta._csv_cells('line', separator) }} as cells
     from judged
     lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
     lateral view outer inline(array(part)) parts as line, is_inside
@@ -41,47 +84,48 @@ lines as (
 
 ),
 
-parsed as (
+split as (
 
-    -- Only lines with the right number of fields: from_csv fails for a line with too many.
     select
         *,
-        size(split(unquoted, {{ dbt_delta._literal(pattern) }})) as field_count,
-        case when size(split(unquoted, {{ dbt_delta._literal(pattern) }})) = {{ names | length }}
-            then from_csv(line, {{ dbt_delta._literal(strings | join(', ')) }}, map(
-                'sep', {{ dbt_delta._literal(separator) }}, 'nullValue', {{ dbt_delta._literal(null_value) }},
-                'escape', '"', 'columnNameOfCorruptRecord', '__dbt_corrupt'
-            ))
-        end as fields
+        size({{ header }}) as column_count,
+        transform(cells, cell -> nullif(
+            if(cell = '', null, {{ dbt_delta._csv_text('cell') }}), {{ dbt_delta._literal(null_value) }}
+        )) as texts
     from lines
+
+),
+
+parsed as (
+
+    select
+        *,
+        case when size(cells) = column_count then
+            {{ 'texts' if drift is none else 'map_from_arrays(header, texts)' }}
+        end as fields
+    from split
 
 )
 {%- endmacro %}
 
 {# The lines, and the reason why a line is rejected. #}
-{% macro _csv_checked_sql(columns, separator, masked) -%}
+{% macro _csv_checked_sql(wanted, separator, masked) -%}
 checked as (
 
     select
         *,
         coalesce(
             file_problem,
-            -- The parser drops it in a quoted field.
             case when instr(line, chr(0)) > 0 then 'a NUL character' end,
             case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are not valid UTF-8' end,
-            case when unquoted rlike {{ dbt_delta._literal('(^|' ~ modules.re.escape(separator) ~ ')"') }} then 'a quotation mark is not closed on its line' end,
-            case when field_count != {{ columns | length }}
-                then concat('expected {{ columns | length }} fields, found ', field_count)
+            case when exists(cells, cell -> startswith(cell, '"') and not cell rlike '^"(?:[^"]++|"")*+"\\z')
+                then 'a quotation mark is not closed on its line' end,
+            case when size(cells) != column_count
+                then concat('expected ', column_count, ' fields, found ', size(cells))
             end,
-            nullif(concat_ws('; '
-                {%- for name, type in columns.items() -%}
-                {%- set field = 'fields.' ~ dbt_delta._quoted(name) -%}
-                {%- set misfit = dbt_delta._misfit(field, type) -%}
-                {%- if misfit %}
-                , case when {{ misfit }}
-                    then concat({{ dbt_delta._literal(name ~ ': ') }}, {{ "'***'" if dbt_delta._is_masked(name, masked) else field }}, ' is not {{ type }}') end
-                {%- endif -%}
-                {%- endfor -%}
+            nullif(concat_ws(
+                '; ',
+                {{ (dbt_delta._misfit_reasons(wanted, masked) + ['null']) | join(',\n                ') }}
             ), '')
         ) as _rejected_reason
     from parsed
@@ -89,18 +133,86 @@ checked as (
 )
 {%- endmacro %}
 
+{# A text as a value of a type, as _json_value has it. #}
+{% macro _csv_value(text, type) -%}
+    {{- return({
+        'type': type, 'text': text, 'value': 'try_cast(' ~ text ~ ' as ' ~ type ~ ')',
+        'misfit': dbt_delta._misfit(text, type),
+    }) -}}
+{%- endmacro %}
+
+{# What the columns do not name, as JSON. #}
+{% macro _csv_rescued(columns) -%}
+    {%- set known = dbt_delta._literals(columns.keys()) | join(', ') -%}
+    {{- return(
+        'nullif(to_json(map_filter(fields, (name, text) -> text is not null and not array_contains(array(' ~ known
+        ~ "), name))), '{}')"
+    ) -}}
+{%- endmacro %}
+
+{#-
+    The fields of a line as they are written. One that begins with a quotation mark and has no other that closes it
+    before a separator or at the end goes to the next separator.
+-#}
+{% macro _csv_cells(line, separator) -%}
+    {%- set pattern = modules.re.escape(separator) -%}
+    {%- set cell = '("(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)|' ~ dbt_delta._plain_field(separator) ~ ')' -%}
+    {{- return(
+        'regexp_extract_all(concat(' ~ dbt_delta._literal(separator) ~ ', ' ~ line ~ '), '
+        ~ dbt_delta._literal(pattern ~ cell) ~ ', 1)'
+    ) -}}
+{%- endmacro %}
+
+{# A pattern of what goes to the next separator, or to one of some other characters. #}
+{% macro _plain_field(separator, end='') -%}
+    {%- set pattern = modules.re.escape(separator) -%}
+    {%- if separator | length == 1 -%}{{- return('[^' ~ pattern ~ end ~ ']*+') -}}{%- endif -%}
+    {{- return('(?:(?!' ~ pattern ~ ')' ~ ('[^' ~ end ~ ']' if end else '[\\s\\S]') ~ ')*+') -}}
+{%- endmacro %}
+
+{# A field without its quotation marks. #}
+{% macro _csv_text(cell) -%}
+    {{- return(
+        "if(startswith(" ~ cell ~ ", '\"'), replace(substr(" ~ cell ~ ", 2, length(" ~ cell ~ ") - 2), '\"\"', '\"'), "
+        ~ cell ~ ')'
+    ) -}}
+{%- endmacro %}
+
+{# The names in the header of a file. #}
+{% macro _csv_names(separator) -%}
+    {{- return(
+        'transform(' ~ dbt_delta._csv_cells('lines[0].line', separator) ~ ', cell -> ' ~ dbt_delta._csv_text('cell') ~ ')'
+    ) -}}
+{%- endmacro %}
+
+{# The names in the headers of files that have no column yet; not of files with another problem. #}
+{% macro _new_csv_names_sql(path, files, separator, columns, required) -%}
+with {{ dbt_delta._csv_files_sql(path, files, separator) }}
+
+select distinct name
+from files
+lateral view explode({{ dbt_delta._csv_names(separator) }}) names as name
+where name not in ({{ dbt_delta._literals(columns) | join(', ') }})
+{%- for problem in dbt_delta._csv_header_problems(columns, separator, 'rescue', required)
+    + dbt_delta._csv_header_problems(columns, separator, 'fail', required)[1:2] %}
+    and not ({{ problem.condition }})
+{%- endfor %}
+order by name
+{%- endmacro %}
+
 {#-
     The lines of a file, each {line, is_inside}. A quoted field begins and ends next to a separator or the end of a line,
     and may have line breaks: then `line` has all of them, and the lines that it goes on in are empty and `is_inside`.
-    Possessive patterns need no stack, even with many quotation marks.
+    Possessive patterns need no stack, even with many quotation marks. A line always fits the pattern.
 -#}
-{% macro _csv_lines(text, separator_pattern) -%}
-    {%- set field = '(?<=\\A|\\n|' ~ separator_pattern ~ ')"(?:[^"]++|"")*+"'
-        ~ '(?=' ~ separator_pattern ~ '|\\r?\\n|\\r?\\z)' -%}
-    {%- set record = '((?:' ~ field ~ '|[^"\\n]++|")*+)(?:\\n|\\z)' -%}
+{% macro _csv_lines(text, separator) -%}
+    {%- set pattern = modules.re.escape(separator) -%}
+    {%- set closed = '(?=' ~ pattern ~ '|\\r?\\n|\\r?\\z)' -%}
+    {%- set field = '(?:"(?:[^"]++|"")*+"' ~ closed ~ '|' ~ dbt_delta._plain_field(separator, '\\n') ~ ')' -%}
+    {%- set record = '(' ~ field ~ '(?:' ~ pattern ~ field ~ ')*+)\\r?(?:\\n|\\z)' -%}
 if(
             instr({{ text }}, '"') = 0,
-            transform(split({{ text }}, '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),
+            transform(split(regexp_replace({{ text }}, '\r\\z', ''), '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),
             flatten(transform(
                 transform(
                     regexp_extract_all({{ text }}, {{ dbt_delta._literal(record) }}, 1),

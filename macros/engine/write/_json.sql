@@ -185,8 +185,6 @@ checked as (
 
 {# The names of fields that are not among the columns. #}
 {% macro _new_fields_sql(path, files, large, columns) -%}
-{%- set known = [] -%}
-{%- for name in columns -%}{%- do known.append(dbt_delta._literal(name)) -%}{%- endfor -%}
 with {{ dbt_delta._text_files_sql(path, files, dbt_delta._cut_lines(), large) }},
 
 judged as (
@@ -202,6 +200,6 @@ judged as (
 select distinct name
 from parsed
 lateral view explode(map_keys(fields)) names as name
-where name not in ({{ known | join(', ') }})
+where name not in ({{ dbt_delta._literals(columns) | join(', ') }})
 order by name
 {%- endmacro %}

@@ -3,9 +3,7 @@
 {# Chooses files by their paths. #}
 {% macro _in_files(files) -%}
     {%- if not files -%}{{- return('false') -}}{%- endif -%}
-    {%- set paths = [] -%}
-    {%- for file in files -%}{%- do paths.append(dbt_delta._literal(file)) -%}{%- endfor -%}
-    {{- return('_metadata.file_path in (' ~ paths | join(', ') ~ ')') -}}
+    {{- return('_metadata.file_path in (' ~ dbt_delta._literals(files) | join(', ') ~ ')') -}}
 {%- endmacro %}
 
 {# The text of a file; a byte order mark is not data. #}

@@ -152,20 +152,39 @@ def shows(spark: "SparkSession", view: tuple[str, str], table: tuple[str, str], 
     """Whether a view has exactly the columns of a Delta table at a version, its newest one.
 
     Both are named by schema and name. False where that cannot be told without planning a query.
-
-    Raises:
-        AnalysisException: the catalog does not know one of them.
     """
+    catalog = spark._jsparkSession.sessionState().catalog()
+    if not all(catalog.tableExists(_identifier(spark, *name)) for name in (view, table)):
+        return False
     entry = _delta_entry(spark, *table)
     if entry is None:
         return False
     snapshot = _snapshot(spark, entry)
-    columns = _columns(catalog_entry(spark, *view).schema().json())
-    return snapshot.version() == at and _shape(columns) == _shape(columns_of(snapshot))
+    if snapshot.version() != at:
+        return False
+    shown = catalog_entry(spark, *view).schema().json()
+    return _exact_columns(shown) == _exact_columns(snapshot.metadata().schemaString())
 
 
-def _shape(columns: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    return [(one["name"], one["declared"] or one["type"], one["comment"]) for one in columns]
+def _exact_columns(schema: str) -> list[tuple[Any, ...]]:
+    """Names, comments and types, with what may be NULL within them: a view casts to its types."""
+    return [
+        (
+            field["name"],
+            field["metadata"].get("comment") or "",
+            field["metadata"].get("__CHAR_VARCHAR_TYPE_STRING") or _bare_type(field["type"]),
+        )
+        for field in json.loads(schema)["fields"]
+    ]
+
+
+def _bare_type(kind: Any) -> Any:
+    """A type as JSON without the metadata of nested fields."""
+    if isinstance(kind, list):
+        return [_bare_type(one) for one in kind]
+    if isinstance(kind, dict):
+        return {key: _bare_type(one) for key, one in kind.items() if key != "metadata"}
+    return kind
 
 
 def listing(

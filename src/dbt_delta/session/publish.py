@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt_delta.session import facts, profile
 
 if TYPE_CHECKING:
@@ -10,31 +12,34 @@ if TYPE_CHECKING:
 
 VARIABLE = "dbt_delta_publish"
 PACKAGE = "dbt_delta"
+AGAIN = "Readers see what they saw. dbt run-operation publish tries it again."
 _TEXTS = ("viewText", "viewOriginalText")
 
 
 def around_hooks(stock: Any) -> Any:
     """Checks after a project's ``on-run-start``, and publishes after its ``on-run-end``.
 
-    A project that calls ``publish_run`` in a hook of its own, as it must without the Python side,
-    publishes there.
+    A project whose own hook publishes, as it must without the Python side, publishes there.
 
     Raises (the new function):
         DbtRuntimeError: what cannot be published, before the first node; or, after the last one,
-            that another run publishes.
+            why the publication failed.
     """
     from dbt.artifacts.schemas.results import RunStatus
     from dbt.node_types import RunHookType
 
     def safe_run_hooks(self: Any, adapter: Any, hook_type: Any, extra_context: Any) -> Any:
         status = stock(self, adapter, hook_type, extra_context)
-        if adapter.method not in profile.OURS or not _is_wanted(self.config, self.manifest):
+        if adapter.method not in profile.OURS or not _is_wanted(self.config):
             return status
         if hook_type == RunHookType.End:
             hooks = [r for r in self.node_results if r.status == RunStatus.Error]
             results = [*extra_context["results"]]
             results += [hook for hook in hooks if hook not in results]
-            adapter.execute_macro("publish_run", project=PACKAGE, kwargs={"results": results})
+            try:
+                adapter.execute_macro("_publish_once", project=PACKAGE, kwargs={"results": results})
+            except DbtRuntimeError as error:
+                raise DbtRuntimeError(f"{error.msg}\n{AGAIN}") from error
         elif status == RunStatus.Success:
             adapter.execute_macro("publish_check", project=PACKAGE)
         return status
@@ -42,17 +47,23 @@ def around_hooks(stock: Any) -> Any:
     return safe_run_hooks
 
 
-def _is_wanted(config: Any, manifest: Any) -> bool:
-    """Whether the project sets the variable, and no hook publishes."""
+def _is_wanted(config: Any) -> bool:
+    """Whether the project sets the variable where the macros of the package see it.
+
+    Raises:
+        DbtRuntimeError: it is set for the nodes of the project only.
+    """
     given = config.vars.to_dict()
-    scopes = (config.cli_vars, given, given.get(config.project_name), given.get(PACKAGE))
-    if not any(isinstance(scope, Mapping) and scope.get(VARIABLE) for scope in scopes):
-        return False
-    return not any(
-        "publish_run" in node.raw_code
-        for node in manifest.nodes.values()
-        if node.resource_type == "operation"
-    )
+    scopes = (config.cli_vars, given, given.get(PACKAGE))
+    if any(isinstance(scope, Mapping) and scope.get(VARIABLE) for scope in scopes):
+        return True
+    own = given.get(config.project_name)
+    if isinstance(own, Mapping) and own.get(VARIABLE):
+        raise DbtRuntimeError(
+            f"The variable {VARIABLE} is in dbt_project.yml below the name of the project, where "
+            f"the macros of {PACKAGE} do not see it. Put it at the top of vars"
+        )
+    return False
 
 
 def set_views(spark: "SparkSession", schema: str, texts: Mapping[str, str]) -> bool:

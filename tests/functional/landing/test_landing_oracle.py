@@ -68,6 +68,12 @@ CELLS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+LEDGER = {
+    *("_file", "_line", "_file_modified_at", "_file_size", "_file_hash", "_load_id"),
+    *("_rejected_reason", "_rejected_line"),
+}
+
+
 @dataclass(frozen=True)
 class Case:
     """A folder, its columns, and what lands in it before each of the runs."""
@@ -75,16 +81,26 @@ class Case:
     columns: dict[str, str]
     separator: str
     null: str
+    # None is landed_csv, where every file has the same header.
+    drift: str | None
     landings: tuple[dict[str, bytes], ...]
 
     def model(self, name: str) -> str:
-        arguments = json.dumps(["shop/" + name, self.columns, self.null, self.separator])
+        arguments = json.dumps(
+            ["shop/" + name, self.columns, self.null, self.separator, self.drift or ""]
+        )
+        call = (
+            "landed_csv(given[0], given[1], given[2], given[3])"
+            if self.drift is None
+            else "landed_files(given[0], 'csv', given[1], given[4], given[3], given[2])"
+        )
         # json's escapes are Jinja's, too.
         return (
             "{{ config(materialized='incremental', incremental_strategy='append', "
+            "on_schema_change='append_new_columns', "
             "tblproperties={'delta.columnMapping.mode': 'name'}) }}\n"
             f"{{%- set given = {arguments} -%}}\n"
-            "{{ dbt_delta.landed_csv(given[0], given[1], given[2], given[3]) }}"
+            f"{{{{ dbt_delta.{call} }}}}"
         )
 
 
@@ -100,6 +116,9 @@ def cases(draw_: st.DrawFn) -> Case:
     ]
     columns = {name: source.choice(["string", *CELLS]) for name in names[: source.randint(1, 6)]}
     null = source.choice(NULLS)
+    drift = source.choice([None, "fail", "rescue", "add"])
+    # One differs from a column in case only.
+    further = [n for n in ("more", "Two words", "é?", names[0].swapcase()) if separator not in n]
 
     def cell(kind: str) -> str:
         if source.random() < 0.1:
@@ -113,26 +132,31 @@ def cases(draw_: st.DrawFn) -> Case:
             return '"' + text.replace('"', '""') + '"'
         return text
 
-    def line() -> str:
-        cells = [cell(kind) for kind in columns.values()]
+    def line(header: list[str]) -> str:
+        cells = [cell(columns.get(name, "string")) for name in header]
         if source.random() < 0.05:
             cells = cells[:-1] if source.random() < 0.5 else [*cells, "more"]
         return separator.join(cells)
 
     def file() -> bytes:
         end = source.choice(["\n", "\r\n"])
-        header = separator.join(columns if source.random() < 0.95 else [*columns, "more"])
-        lines = [line() for _ in range(source.choice([0, 1, 6, 24]))]
+        header = list(columns)
+        if drift is None or source.random() < 0.1:
+            header += [source.choice(["more", "", names[0]])] if source.random() < 0.05 else []
+        else:
+            header = header[source.random() < 0.1 :] + source.sample(further, source.randint(0, 2))
+            source.shuffle(header)
+        lines = [line(header) for _ in range(source.choice([0, 1, 6, 24]))]
         if source.random() < 0.2:
             lines.insert(source.randint(0, len(lines)), source.choice(["", "  ", '"']))
-        text = end.join([header, *lines]) + (end if source.random() < 0.7 else "")
+        text = end.join([separator.join(header), *lines]) + (end if source.random() < 0.7 else "")
         data = text.encode("utf-8-sig" if source.random() < 0.2 else "utf-8")
         return data.replace(b"\xc3\xa9", b"\xe9") if source.random() < 0.2 else data
 
     landings = tuple(
         {name: file() for name in source.sample(FILES, source.randint(1, 2))} for _ in range(2)
     )
-    return Case(columns, separator, null, landings)
+    return Case(columns, separator, null, drift, landings)
 
 
 def _needs_quotes(text: str, separator: str) -> bool:
@@ -189,48 +213,89 @@ def fields_of(line: str, separator: str) -> list[str] | None:
         at = end + len(separator)
 
 
-def judged(case: Case, data: bytes) -> list[tuple[int, str, Any]]:
-    """Line number, why it is rejected (empty: it is not), and its values."""
-    text = data.decode("utf-8", "replace")
+def judged(case: Case, data: bytes, added: Sequence[str]) -> list[tuple[int, str, Any]]:
+    """Line number, why it is rejected (empty: it is not), and its values that are not NULL.
+
+    ``added`` are the columns that files have added.
+    """
+    lines, header = _header(case, data)
     is_text = b"\xe9" not in data
-    lines = list(lines_of(text.removeprefix("\ufeff"), case.separator))
     filled = [line for _, line in lines if line.strip(" ")]
-    header = case.separator.join(case.columns)
     if not filled:
         return [(0, "the file is empty", None)]
-    if lines[0][1] != header:
-        return [(0, "the header is", None)]
+    if problem := _header_problem(case, header, [*case.columns, *added]):
+        return [(0, problem, None)]
     if len(filled) == 1:
         return [(0, "the file has a header and no lines", None)]
     found = []
     for number, line in lines[1:]:
         if line.strip(" "):
-            reason, values = _judged_line(case, line, is_text)
+            reason, values = _judged_line(case, header, line, is_text)
             found.append((number, reason, values))
     return found
 
 
-def _judged_line(case: Case, line: str, is_text: bool) -> tuple[str, Any]:
+def _header(case: Case, data: bytes) -> tuple[list[tuple[int, str]], list[str]]:
+    """The lines of a file, and the names in its header."""
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    lines = list(lines_of(text, case.separator))
+    return lines, fields_of(lines[0][1], case.separator) or []
+
+
+def _header_problem(case: Case, header: Sequence[str], known: Sequence[str]) -> str:
+    if case.drift is None:
+        return "" if header == list(case.columns) else "the header is"
+    if "" in header or len({name.lower() for name in header}) < len(header):
+        return "the header has a name twice"
+    lacking = set(case.columns) - set(header)
+    if len(lacking) == len(case.columns) or (lacking and case.drift != "rescue"):
+        return "the header lacks columns"
+    is_known = case.drift == "rescue" or set(header) <= set(known)
+    return "" if is_known else "the header has columns"
+
+
+def _added(case: Case, landing: dict[str, bytes], before: Sequence[str]) -> list[str]:
+    """The columns that the files of a landing, and those before, have added."""
+    added = list(before)
+    headers = [_header(case, data)[1] for data in landing.values()] if case.drift == "add" else []
+    names = {
+        name
+        for header in headers
+        if not _header_problem(case, header, [*case.columns, *header])
+        for name in header
+    }
+    for name in sorted(names):
+        if name.lower() not in {known.lower() for known in (*case.columns, *added)}:
+            added.append(name)
+    return added
+
+
+def _judged_line(case: Case, header: list[str], line: str, is_text: bool) -> tuple[str, Any]:
     if not is_text and "\ufffd" in line:
         return "bytes that are not valid UTF-8", None
     fields = fields_of(line, case.separator)
     if fields is None:
         return "a quotation mark is not closed", None
-    if len(fields) != len(case.columns):
-        return f"expected {len(case.columns)} fields, found {len(fields)}", None
-    values = []
-    for (name, kind), written in zip(case.columns.items(), fields, strict=True):
+    if len(fields) != len(header):
+        return f"expected {len(header)} fields, found {len(fields)}", None
+    values: dict[str, Any] = {}
+    wrong, rescued = {}, {}
+    for name, written in zip(header, fields, strict=True):
+        kind = case.columns.get(name)
         text = written[1:-1].replace('""', '"') if written.startswith('"') else written
         if text == case.null or written == "":
-            values.append(None)
-        elif kind == "string":
-            values.append(text)
+            continue
+        if kind is None and case.drift == "rescue":
+            rescued[name] = text
+        elif kind in (None, "string"):
+            values[name] = text
+        elif (value := _value(kind, text)) is None:
+            wrong[name] = f"{name}: {text} is not {kind}"
         else:
-            value = _value(kind, text)
-            if value is None:
-                return f"{name}: {text} is not {kind}", None
-            values.append(shown(value))
-    return "", tuple(values)
+            values[name] = shown(value)
+    if wrong:
+        return next(wrong[name] for name in case.columns if name in wrong), None
+    return "", {**values, **({"_rescued": rescued} if rescued else {})}
 
 
 def _value(kind: str, text: str) -> Any:
@@ -260,9 +325,15 @@ def _found(case: Case, rows: Sequence[str]) -> list[list[tuple[int, str, Any]]]:
     """The rows of each file, in order."""
     found: dict[tuple[int, str], list[tuple[int, str, Any]]] = {}
     for row in (json.loads(text, parse_float=Decimal) for text in rows):
-        values = tuple(_read(row[name], kind) for name, kind in case.columns.items())
+        values = {
+            name: _read(value, case.columns.get(name, "string"))
+            for name, value in row.items()
+            if value is not None and name not in LEDGER
+        }
+        if "_rescued" in values:
+            values["_rescued"] = json.loads(values["_rescued"])
         reason = row["_rejected_reason"] or ""
-        assert not reason or set(values) == {None}, f"a rejected line has values: {row}"
+        assert not reason or not values, f"a rejected line has values: {row}"
         found.setdefault((row["_load_id"], row["_file"]), []).append(
             (row["_line"], reason, None if reason else values)
         )
@@ -270,8 +341,6 @@ def _found(case: Case, rows: Sequence[str]) -> list[list[tuple[int, str, Any]]]:
 
 
 def _read(value: Any, kind: str) -> Any:
-    if value is None:
-        return None
     return float(value) if kind == "double" else str(value) if "decimal" in kind else value
 
 
@@ -313,10 +382,11 @@ def test_every_line_is_what_it_says_or_is_rejected(
 def _expected(case: Case) -> list[list[tuple[int, str, Any]]]:
     """The lines of each file; those of a content that was there before are one."""
     seen: set[bytes] = set()
-    expected = []
+    expected, added = [], []
     for landing in case.landings:
+        added = _added(case, landing, added)
         for data in landing.values():
-            rows = judged(case, data)
+            rows = judged(case, data, added)
             if rows[0][0] != 0 and data in seen:
                 rows = [(0, "same content as", None)]
             elif rows[0][0] != 0:
@@ -327,9 +397,12 @@ def _expected(case: Case) -> list[list[tuple[int, str, Any]]]:
 
 def _key(rows: list[tuple[int, str, Any]]) -> str:
     """Rows of a file to compare: of a reason what does not name the file."""
-    kinds = ("same content as", "the header is", "a quotation mark")
+    kinds = (
+        *("same content as", "the header is", "the header has a name twice", "a quotation mark"),
+        *("the header lacks columns", "the header has columns"),
+    )
     parts = []
     for number, reason, values in rows:
         kind = next((k for k in kinds if reason.startswith(k)), reason.split("; ")[0])
-        parts.append((number, kind, values))
+        parts.append((number, kind, values and sorted(values.items())))
     return repr(parts)

@@ -387,7 +387,9 @@ UNFINISHED = {
 }
 
 
-def test_what_is_not_finished_is_not_published(project: Project, broken_at: dict[str, int]) -> None:
+def test_what_is_not_finished_is_not_published(
+    project: Project, broken_at: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     published = Published(project)
     published.settings["unit"] = "model"
     project.write(dict.fromkeys(name for name in FILES if "models" in name))
@@ -410,6 +412,12 @@ def test_what_is_not_finished_is_not_published(project: Project, broken_at: dict
     assert "readers see a version of it through" in run.output
     assert "injected" in run.output
     assert published.shown() == first
+    # Nor does a run that publishes nothing take from readers what they see.
+    with monkeypatch.context() as patch:
+        patch.setenv("DBT_DELTA_PUBLISH", "never")
+        run = published.build(2, "run", "-s", "placed", check=False)
+    assert "readers see a version of it through" in run.output
+    assert published.shown() == first
     # Somebody exchanges two columns.
     for old, new in (("step", "s"), ("other", "step"), ("s", "other")):
         project.sql(f"alter table {{schema}}.renamed rename column {old} to {new}")
@@ -423,3 +431,33 @@ def test_what_is_not_finished_is_not_published(project: Project, broken_at: dict
     project.write({"models/unit.yml": None})
     published.build(2, "run", "-s", "renamed")
     assert published.shown()["unit_tested"] == [2]
+
+
+NESTED = """
+{{ config(materialized='incremental', incremental_strategy='append') }}
+select {{ var('step') }} as step, named_struct('a', nullif({{ var('step') }}, 2)) as s
+"""
+
+
+def test_what_published_tables_are_made_of_is_watched(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = Published(project)
+    project.sql("create schema if not exists {schema}")
+    project.sql("create table {schema}.nested (step int, s struct<a: int not null>) using delta")
+    project.write({"models/marts/nested.sql": NESTED})
+    published.build(1)
+    first = {**every(1), "nested": [1]}
+    assert published.shown() == first
+    # A view casts to its own types, and they change with those of the table.
+    project.sql("alter table {schema}.nested alter column s.a drop not null")
+    with monkeypatch.context() as patch:
+        patch.setenv("DBT_DELTA_PUBLISH", "never")
+        published.build(2, "run", "-s", "base")
+    run = published.build(2, "build", "-s", "path:models/marts")
+    assert re.search(
+        "Not published in .*, as base has version 1, which no finished run", run.output
+    )
+    assert published.shown() == first
+    published.build(2)
+    assert published.shown() == {**every(2), "nested": [1, 2]}

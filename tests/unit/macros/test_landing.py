@@ -26,7 +26,9 @@ def test_only_the_named_files_are_read(macros) -> None:
 def test_names_are_quoted(macros) -> None:
     sql = macros().get_landed_csv_sql("/landing/a", COLUMNS, [])
     assert "as `order`" in sql
-    assert "try_cast(fields.`id` as bigint)" in sql
+    assert "try_cast(fields[0] as bigint)" in sql
+    sql = macros().get_landed_csv_sql("/landing/a", COLUMNS, [], drift="add", required=["id"])
+    assert "try_cast(fields['id'] as bigint)" in sql
 
 
 def test_the_first_load_has_number_one_and_later_ones_count_on(macros) -> None:
@@ -61,7 +63,8 @@ def test_odd_arguments_are_refused(macros, columns, separator, message) -> None:
 @pytest.mark.parametrize(
     ("format", "columns", "drift", "message"),
     [
-        ("csv", COLUMNS, "fail", "format is 'csv'. Use one of json, parquet, orc, text."),
+        ("xml", COLUMNS, "fail", "format is 'xml'. Use one of csv, json, parquet, orc, text."),
+        ("csv", None, "fail", "needs columns as a mapping of name to type"),
         ("json", None, "fail", "needs columns as a mapping of name to type"),
         ("json", COLUMNS, "ignore", "drift is 'ignore'. Use one of fail, add, rescue."),
         ("json", {"_Rescued": "int"}, "fail", "has the name '_Rescued', which the macro gives to"),

@@ -353,7 +353,11 @@ def settings(
         var=lambda name, default=None: given,
         env_var=lambda name, default=None: switch or default,
         # Jinja of dbt's own.
-        render=lambda text: text.replace("{{ at_home }}", "read").replace("{{ nowhere }}", ""),
+        render=lambda text: (
+            text.replace("{{ at_home }}", "read")
+            .replace("{{ nowhere }}", "")
+            .replace("{{ none }}", "None")
+        ),
         graph=graph,
         target=SimpleNamespace(name=target, schema="prod"),
         adapter=adapter,
@@ -373,6 +377,7 @@ def test_what_is_published_is_what_select_takes() -> None:
     assert settings({"schema": "read"}, *nodes, switch="never") is None
     assert settings({"schema": "{{ at_home }}"}, *nodes)["schema"] == "read"
     assert settings({"schema": "{{ nowhere }}"}, *nodes) is None
+    assert settings({"schema": "{{ none }}"}, *nodes) is None
     with pytest.raises(rendering.CompilationError, match=r"DBT_DELTA_PUBLISH .* is 'off'"):
         settings({"schema": "read"}, *nodes, switch="off")
     chosen = lambda selection, state: ["model.p.other"]  # noqa: E731
@@ -416,3 +421,18 @@ def test_a_publication_is_found_by_its_run() -> None:
         of("ab", known)
     with pytest.raises(rendering.CompilationError, match="published nothing"):
         of("cd", known)
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_what_another_run_publishes_meanwhile_stays(later: bool) -> None:
+    steps = [{"since": n, "version": n} for n in (1, 2, 3)]
+    mine = {"seq": 2, "views": {"b": {"relation": "prod.b", "steps": steps[:2]}}}
+    other = {"seq": 3, "views": {"b": {"relation": "prod.b", "steps": steps[1:]}}}
+    states, written = [mine, other if later else mine], []
+    macros = load(run_query=lambda sql: None)
+    macros._published = lambda settings: states.pop(0)
+    macros._steady_views = lambda *given: []
+    macros._set_published_views = lambda settings, views, *given: written.extend(views)
+    macros._settle({"schema": "read"})
+    settled = [{"name": "b", "relation": "prod.b", "steps": steps[1:2]}]
+    assert (states, written) == ([], [] if later else settled)
