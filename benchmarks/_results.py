@@ -3,8 +3,9 @@
 import argparse
 import json
 import os
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ def parser(name: str) -> argparse.ArgumentParser:
     made.add_argument("--rounds", type=int, default=3)
     made.add_argument("--results", type=Path, default=RESULTS)
     return made
+
+
+def spread(values: Sequence[float]) -> str:
+    """The median of values, with the lowest and the highest."""
+    return f"{statistics.median(values):.2f} ({min(values):.2f} - {max(values):.2f})"
 
 
 def publish(folder: Path, name: str, about: dict[str, Any], report: Callable[..., str]) -> None:

@@ -95,7 +95,7 @@ def report(about: dict[str, Any]) -> str:
             cells, more = [], []
             for key in ("wall", "cpu"):
                 mine, plain = (_taken(about, work, one, key) for one in (peer, PLAIN))
-                cells.append(f"{statistics.median(mine):.2f} ({min(mine):.2f} - {max(mine):.2f})")
+                cells.append(results.spread(mine))
                 base = statistics.median(plain)
                 added = statistics.median(mine) - base
                 more.append("" if peer == PLAIN else f"{added:+.2f} s, {added / base:+.0%}")

@@ -8,7 +8,6 @@ them a wait), and of the end of a run that published nothing (`idle`). Round 0 w
 results/publish.json and .md.
 """
 
-import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -110,11 +109,7 @@ def report(about: dict[str, Any]) -> str:
     for count in sorted({run["count"] for run in about["runs"]}):
         for phase in PHASES:
             found = [r for r in about["runs"] if (r["count"], r["phase"]) == (count, phase)]
-            cells = [
-                f"{statistics.median(r[key] for r in found):.2f} "
-                f"({min(r[key] for r in found):.2f} - {max(r[key] for r in found):.2f})"
-                for key in ("wall", "cpu")
-            ]
+            cells = [results.spread([run[key] for run in found]) for key in ("wall", "cpu")]
             lines.append(f"| {count} | {phase} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -81,8 +81,8 @@
 {%- endmacro %}
 
 {#
-    Of watched nodes, {name: node}, the tables that are there, {name: {relation, version, location, written, is_anew, is_moved,
-    is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than the last run saw,
+    Of watched nodes, {name: node}, the tables that are there, {name: {relation, version, location, written, is_anew,
+    is_moved, is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than the last run saw,
     `is_moved` where rows were written since the version that it saw, `is_overwritten` where others wrote after this run.
     Only the commits since then are read.
 #}

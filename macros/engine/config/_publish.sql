@@ -25,22 +25,15 @@
         ['always', 'never']
     ) -%}
     {%- set text = given.get('schema') if given is mapping else none -%}
-    {%- if text is string and '{' in text -%}
-        {%- set schema = render(text) | trim -%}
-        {{- return(
-            none if schema | lower in ('', 'none') else dbt_delta._checked_settings(dict(given, schema=schema))
-        ) -}}
-    {%- endif -%}
-    {{- return(dbt_delta._checked_settings(given)) -}}
-{%- endmacro %}
-
-{% macro _checked_settings(given) -%}
+    {%- set is_jinja = text is string and '{' in text -%}
+    {%- set rendered = render(text) | trim if is_jinja else none -%}
+    {%- if is_jinja and rendered | lower in ('', 'none') -%}{{- return(none) -}}{%- endif -%}
+    {%- set given = dict(given, schema=rendered) if is_jinja else given -%}
     {%- do dbt_delta._check_publish(given) -%}
     {%- set targets = dbt_delta._names(given.get('targets', target.name)) -%}
-    {%- if target.name not in targets -%}{{- return(none) -}}{%- endif -%}
     {{- return({
         'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
-    }) -}}
+    } if target.name in targets else none) -}}
 {%- endmacro %}
 
 {% macro _check_publish(given) -%}

@@ -22,7 +22,9 @@
             ~ ("'***'" if masked else 'lines[0].line') ~ ', ' ~ dbt_delta._literal('; expected ' ~ header) ~ ')'
         ) -%}
     {%- else -%}
-        {%- for problem in dbt_delta._csv_header_problems(names, separator, drift, required) -%}
+        {%- set problems = dbt_delta._csv_header_problems(separator, drift, required)
+            + ([] if drift == 'rescue' else [dbt_delta._csv_unknown_columns(names, separator)]) -%}
+        {%- for problem in problems -%}
             {%- do before.append(
                 'when ' ~ problem.condition ~ ' then concat(' ~ dbt_delta._literal('the header ' ~ problem.what ~ ': ')
                 ~ ', ' ~ ("'***'" if masked and problem.shows_header else problem.shown) ~ ')'
@@ -34,13 +36,11 @@
     }) -}}
 {%- endmacro %}
 
-{# What may be wrong with a header, {condition, what, shown, shows_header}. #}
-{% macro _csv_header_problems(names, separator, drift, required) -%}
+{# What is wrong with a header whatever else it names, {condition, what, shown, shows_header}. #}
+{% macro _csv_header_problems(separator, drift, required) -%}
     {%- set found = dbt_delta._csv_names(separator) -%}
-    {%- set wanted = 'array(' ~ dbt_delta._literals(required) | join(', ') ~ ')' -%}
-    {%- set lacking = 'array_except(' ~ wanted ~ ', ' ~ found ~ ')' -%}
-    {%- set unknown = 'array_except(' ~ found ~ ', array(' ~ dbt_delta._literals(names) | join(', ') ~ '))' -%}
-    {%- set problems = [
+    {%- set lacking = 'array_except(array(' ~ dbt_delta._literals(required) | join(', ') ~ '), ' ~ found ~ ')' -%}
+    {{- return([
         {
             'condition': 'array_contains(' ~ found ~ ", '') or size(array_distinct(transform(" ~ found
                 ~ ', name -> lower(name)))) < size(' ~ found ~ ')',
@@ -50,14 +50,17 @@
             'condition': 'size(' ~ lacking ~ ') ' ~ ('= ' ~ required | length if drift == 'rescue' else '> 0'),
             'what': 'lacks columns', 'shown': 'array_join(' ~ lacking ~ ", ', ')", 'shows_header': false,
         },
-    ] -%}
-    {%- if drift != 'rescue' -%}
-        {%- do problems.append({
-            'condition': 'size(' ~ unknown ~ ') > 0', 'what': 'has columns that the model does not name',
-            'shown': 'array_join(' ~ unknown ~ ", ', ')", 'shows_header': true,
-        }) -%}
-    {%- endif -%}
-    {{- return(problems) -}}
+    ]) -}}
+{%- endmacro %}
+
+{# The same of names that are no columns. #}
+{% macro _csv_unknown_columns(names, separator) -%}
+    {%- set unknown = 'array_except(' ~ dbt_delta._csv_names(separator) ~ ', array('
+        ~ dbt_delta._literals(names) | join(', ') ~ '))' -%}
+    {{- return({
+        'condition': 'size(' ~ unknown ~ ') > 0', 'what': 'has columns that the model does not name',
+        'shown': 'array_join(' ~ unknown ~ ", ', ')", 'shows_header': true,
+    }) -}}
 {%- endmacro %}
 
 {#
@@ -193,8 +196,7 @@ select distinct name
 from files
 lateral view explode({{ dbt_delta._csv_names(separator) }}) names as name
 where name not in ({{ dbt_delta._literals(columns) | join(', ') }})
-{%- for problem in dbt_delta._csv_header_problems(columns, separator, 'rescue', required)
-    + dbt_delta._csv_header_problems(columns, separator, 'fail', required)[1:2] %}
+{%- for problem in dbt_delta._csv_header_problems(separator, 'add', required) %}
     and not ({{ problem.condition }})
 {%- endfor %}
 order by name

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dbt_delta.session.java import java
+from dbt_delta.session.java import hadoop_path, java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,6 @@ _CLUSTERS = "org.apache.spark.sql.delta.skipping.clustering.ClusteringColumnInfo
 _CONVERTERS = "scala.jdk.javaapi.CollectionConverters"
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _OPTION = "scala.Option"
-_PATH = "org.apache.hadoop.fs.Path"
 _SESSION = "org.apache.spark.sql.classic.SparkSession"
 
 
@@ -153,16 +152,17 @@ def shows(spark: "SparkSession", view: tuple[str, str], table: tuple[str, str], 
 
     Both are named by schema and name. False where that cannot be told without planning a query.
     """
-    catalog = spark._jsparkSession.sessionState().catalog()
-    if not all(catalog.tableExists(_identifier(spark, *name)) for name in (view, table)):
+    from pyspark.errors import AnalysisException
+
+    try:
+        entry, shown = _delta_entry(spark, *table), catalog_entry(spark, *view).schema().json()
+    except AnalysisException:  # the catalog does not know one of them
         return False
-    entry = _delta_entry(spark, *table)
     if entry is None:
         return False
     snapshot = _snapshot(spark, entry)
     if snapshot.version() != at:
         return False
-    shown = catalog_entry(spark, *view).schema().json()
     return _exact_columns(shown) == _exact_columns(snapshot.metadata().schemaString())
 
 
@@ -341,7 +341,7 @@ def _listed(spark: "SparkSession", schema: str, entry: Any) -> dict[str, Any]:
 def _location(spark: "SparkSession", entry: Any) -> str:
     """Where a relation of the catalog is; empty of a view."""
     location = _optional(entry.storage().locationUri())
-    return java(spark._jvm, _PATH)(location).toString() if location else ""
+    return hadoop_path(spark._jvm, location).toString() if location else ""
 
 
 def steps(path: str) -> list[str]:

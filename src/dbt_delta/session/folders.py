@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt_delta.session.facts import quoted_name
+from dbt_delta.session.java import hadoop_path, java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,8 +38,8 @@ def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, s
 
 def of_schema(spark: "SparkSession", schema: str) -> str:
     """The path of a schema's folder; the catalog has it as a URI, with blanks as %20."""
-    location = spark._jvm.java.net.URI(spark.catalog.getDatabase(quoted_name(schema)).locationUri)
-    return str(spark._jvm.org.apache.hadoop.fs.Path(location).toString())
+    location = spark.catalog.getDatabase(quoted_name(schema)).locationUri
+    return str(hadoop_path(spark._jvm, java(spark._jvm, "java.net.URI")(location)).toString())
 
 
 def drop(spark: "SparkSession", path: str) -> None:
@@ -55,7 +56,7 @@ def drop(spark: "SparkSession", path: str) -> None:
 
 def open_path(spark: "SparkSession", path: str) -> tuple[Any, Any]:
     """The file system of a path, and the path, as Hadoop's objects."""
-    place = spark._jvm.org.apache.hadoop.fs.Path(path)
+    place = hadoop_path(spark._jvm, path)
     return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
 
 
@@ -63,6 +64,6 @@ def read(jvm: Any, system: Any, path: Any) -> bytes:
     """The content of a small file, by its file system and path as of ``open_path``."""
     stream = system.open(path)
     try:
-        return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        return bytes(java(jvm, "org.apache.commons.io.IOUtils").toByteArray(stream))
     finally:
         stream.close()

@@ -11,3 +11,8 @@ def java(jvm: Any, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def hadoop_path(jvm: Any, *parts: Any) -> Any:
+    """A path as Hadoop has it: of a text or URI, or of a folder and a name in it."""
+    return java(jvm, "org.apache.hadoop.fs.Path")(*parts)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from dbt_delta.session import folders
+from dbt_delta.session.java import hadoop_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,17 +68,17 @@ class HadoopLog:
     def names(self, folder: str = "") -> list[str]:
         place = self._folder
         if folder:
-            place = self._jvm.org.apache.hadoop.fs.Path(place, folder)
+            place = hadoop_path(self._jvm, place, folder)
         if not self._system.exists(place):
             return []
         return [status.getPath().getName() for status in self._system.listStatus(place)]
 
     def read(self, name: str) -> bytes:
-        path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
+        path = hadoop_path(self._jvm, self._folder, name)
         return folders.read(self._jvm, self._system, path)
 
     def written(self, name: str) -> int:
-        path = self._jvm.org.apache.hadoop.fs.Path(self._folder, name)
+        path = hadoop_path(self._jvm, self._folder, name)
         return 1000 * int(self._system.getFileStatus(path).getModificationTime())
 
 

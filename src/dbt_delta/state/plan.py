@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session.facts import active
+from dbt_delta.session.java import java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,10 +64,10 @@ def reads(spark: "SparkSession", sql: str) -> Reads:
     """What Spark says of a SELECT, which it does not run."""
     jvm, state = spark._jvm, spark._jsparkSession.sessionState()
     parsed = state.sqlParser().parsePlan(sql)
-    mode = jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+    mode = java(jvm, "org.apache.spark.sql.execution.CommandExecutionMode").SKIP()
     with active(spark):
         plan = state.executePlan(parsed, mode).analyzed()
-    patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+    patterns = java(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
     found = of_plan(json.loads(plan.toJSON()))
     texts = [sql, *found.texts]
     found.unsure = found.unsure or of_texts(texts)
