@@ -86,6 +86,19 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
         return transaction_of(_snapshot(spark, entry), application)
 
 
+def rows_written(spark: "SparkSession", schema: str, name: str) -> int:
+    """How many rows the newest commit of a Delta table inserted, updated and deleted.
+
+    Raises:
+        AnalysisException: the catalog does not know the table.
+    """
+    from dbt_delta.state import log
+
+    entry = catalog_entry(spark, schema, name)
+    place = entry.location().toString()
+    return log.rows_written(log.open_log(spark, place), _snapshot(spark, entry).version())
+
+
 def transaction_of(snapshot: Any, application: str) -> int | None:
     """The last version of an application's transactions in a snapshot; None if it has none."""
     found = _optional(snapshot.transactions().get(application))

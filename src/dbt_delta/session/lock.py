@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +15,12 @@ from dbt_delta.session import warm
 
 JVM_EXIT_SECONDS = 20
 REMEDY = "Wait until it ends, or use another DBT_DELTA_HOME for this run"
+# For how long a command waits for a service, which gives way after its present batches.
+WAY_SECONDS = 600
+_LOOK = 0.1
 _held: dict[Path, IO[str]] = {}
+# A service sets it: whether it goes on waiting for others, to which it gives way.
+service: Callable[[], bool] | None = None
 
 
 class MetastoreInUse(Exception):
@@ -44,7 +49,7 @@ def acquire(metastore: Path, identity: str = "") -> warm.Warm | None:
         return None
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     _held[path], place = _take(metastore, identity)
-    note(_held[path], pid=os.getpid(), command=command[:200])
+    note(_held[path], pid=os.getpid(), command=command[:200], gives_way=service is not None)
     return place
 
 
@@ -67,21 +72,70 @@ def _take(metastore: Path, identity: str) -> tuple[IO[str], warm.Warm | None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a+")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _wait_for_turn(file, metastore)
         place = warm.attach(metastore, identity)
-    except BlockingIOError:
-        owner = _read(file)
+    except MetastoreInUse:
         file.close()
-        raise MetastoreInUse(
-            f"The embedded metastore {metastore} is in use by process {owner.get('pid', '?')} "
-            f"({owner.get('command', 'unknown')}). {owner.get('remedy', REMEDY)}."
-        ) from None
+        raise
     except warm.Unreachable as error:
         file.close()
         raise MetastoreInUse(f"The embedded metastore {metastore} is in use: {error}.") from None
     if place is None:
         _wait_for_jvm(_read(file).get("jvm"))
     return file, place
+
+
+def _wait_for_turn(file: IO[str], metastore: Path) -> None:
+    """Locks the file; waits for a service to give way, and in a service for everybody.
+
+    Raises:
+        MetastoreInUse: another process has it.
+    """
+    until, asked = time.monotonic() + WAY_SECONDS, _asked(metastore)
+    is_told = False
+    while (service is not None and is_wanted(metastore)) or not _lock(file):
+        owner = _read(file)
+        if service is None and owner.get("gives_way") and time.monotonic() < until:
+            asked.write_text(str(os.getpid()))
+            if not is_told:
+                said = f"Waiting for {owner.get('command')} (process {owner.get('pid')})"
+                print(f"{said}, which gives way after its present batches.", file=sys.stderr)
+            is_told = True
+        elif service is None or not service():
+            raise MetastoreInUse(
+                f"The embedded metastore {metastore} is in use by process {owner.get('pid', '?')} "
+                f"({owner.get('command', 'unknown')}). {owner.get('remedy', REMEDY)}."
+            )
+        time.sleep(_LOOK)
+    if is_told:
+        asked.unlink(missing_ok=True)
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_wanted(metastore: Path | None = None) -> bool:
+    """Whether a running process waits for a metastore; by default for any that this one has."""
+    if metastore is None:
+        return any(is_wanted(path.with_suffix("")) for path in _held)
+    asked = _asked(metastore)
+    try:
+        os.kill(int(asked.read_text()), 0)
+    except PermissionError:
+        return True
+    except (FileNotFoundError, ValueError, ProcessLookupError):
+        return False
+    return True
+
+
+def _asked(metastore: Path) -> Path:
+    """The file with the number of the process that waits for a service."""
+    return metastore.with_name(metastore.name + ".wanted")
 
 
 def note(file: IO[str], **about: object) -> None:

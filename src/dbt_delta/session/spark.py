@@ -39,6 +39,8 @@ _root: "SparkSession | None" = None
 _root_settings: dict[str, str] = {}
 # The settings that a profile gave; empty for a driver that other code started here.
 _started_with: set[str] = set()
+# The metastore, and what the next command must know, of a Spark that is kept for it.
+_kept: tuple[Path, dict[str, Any]] | None = None
 # One entry for each statement that runs.
 in_flight: set[object] = set()
 # Names of Python models that ran: they may change whatever Spark's JVM has.
@@ -133,7 +135,7 @@ def is_driver_gone(within: float = 2) -> bool:
 
 
 def _start(settings: dict[str, str]) -> "SparkSession":
-    global _root
+    global _root, _kept
     if _root is not None:
         return _root
     metastore = lock.metastore_dir(settings)
@@ -171,7 +173,8 @@ def _start(settings: dict[str, str]) -> "SparkSession":
         lock.record_jvm(metastore, process.pid)
         if wait:
             about = {"identity": identity, "wait": wait, "added": keeper.added(_context())}
-            atexit.register(_leave, metastore, about)
+            _kept = (metastore, about)
+            atexit.register(leave)
     return root
 
 
@@ -237,14 +240,23 @@ def _attach(place: warm.Warm) -> None:
     SparkContext(gateway=gateway, jsc=context, conf=SparkConf(_jconf=context.getConf()))
 
 
-def _leave(metastore: Path, about: dict[str, Any]) -> None:
-    """Leaves Spark to the next command.
+def leave_nothing() -> None:
+    """Spark ends with this process, and is not kept for the next command."""
+    global _kept
+    _kept = None
 
-    It ends as always if a statement still runs, and after Python models.
+
+def leave() -> None:
+    """Leaves Spark to the next command, if the settings say so.
+
+    It ends as always if a statement still runs, and after Python models. This process can do
+    nothing with Spark any more.
     """
     process = _jvm()
-    if in_flight or coded or process is None or is_driver_gone(within=0):
+    if _kept is None or in_flight or coded or process is None or is_driver_gone(within=0):
         return
+    metastore, about = _kept
+    leave_nothing()
     if isinstance(process, warm.Warm):
         process.leave(about["wait"])
         return

@@ -22,6 +22,8 @@ from dbt_delta.state.facts import Facts, Name
 from dbt_delta.state.table import Records, StateTable
 
 SWITCH = "DBT_DELTA_BUILD"
+# A service sets it: every node runs, and nothing is recorded.
+is_off = False
 _ZONE = "spark.sql.session.timeZone"
 # The records are few rows: compiling a plan to Java costs more than running it.
 _QUICK = {

@@ -20,9 +20,8 @@ def execute_nodes(stock: Any) -> Any:
             return decided(self, adapter)
 
     def decided(self: Any, adapter: Any) -> Any:
-        if getattr(adapter, "method", None) != profile.SESSION or not build.is_wanted(
-            self.manifest
-        ):
+        is_ours = getattr(adapter, "method", None) == profile.SESSION
+        if build.is_off or not is_ours or not build.is_wanted(self.manifest):
             return stock(self)
         adapter.build = current = build.Build(adapter, self.config, self.manifest)
         try:

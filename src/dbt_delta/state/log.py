@@ -23,6 +23,8 @@ _COMMIT = re.compile(r"[0-9]{20}\.json")
 ANEW = "another history"
 # Where a catalog commits for a table, its newest commits lie there; else the folder is empty.
 _ELSEWHERE = ("_commits", "_staged_commits")
+# What Delta counts in a MERGE.
+_CHANGED = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
 # How many commits before a change of the metadata are looked at for the schema before it.
 _NEAR = 50
 
@@ -238,6 +240,13 @@ def _changes_data(log: Log, number: int) -> bool:
             if not before or before != _plain_schema(action["metaData"]["schemaString"]):
                 return True
     return False
+
+
+def rows_written(log: Log, number: int) -> int:
+    """How many rows a commit inserted, updated and deleted, as Delta counted them."""
+    metrics = info_of(log, number).get("operationMetrics", {})
+    changed = [int(metrics[key]) for key in _CHANGED if key in metrics]
+    return sum(changed) if changed else int(metrics.get("numOutputRows", 0))
 
 
 def _moves_rows(actions: list[dict[str, Any]]) -> bool:

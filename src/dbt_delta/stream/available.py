@@ -7,6 +7,7 @@ view, and Spark's thread waits until it is written.
 
 import queue
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,27 @@ _OF_OTHERS = (
 _LOOK = 0.1
 
 
+class Ended(DbtRuntimeError):
+    """A stream was told to end before it had read all that there is."""
+
+
+@dataclass
+class Watch:
+    """What a service (service.py) has to do with the streams of its process.
+
+    ``is_over`` says whether they end after their present batch. ``told`` hears of each commit of a
+    batch: the table (schema, name), the rows that it inserted, updated or deleted, and seconds.
+    ``ended`` are the tables whose streams ended with more to read.
+    """
+
+    ended: set[tuple[str, str]] = field(default_factory=set)
+    is_over: Callable[[], bool] = lambda: False
+    told: Callable[[tuple[str, str], int, float], None] | None = None
+
+
+watch = Watch()
+
+
 def run(
     connection: "SessionConnection",
     sql: str,
@@ -49,6 +71,7 @@ def run(
     written by a run that was killed before Spark noted it.
 
     Raises:
+        Ended: a service ended it while there was more to read.
         DbtRuntimeError: the SELECT reads no stream.
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
@@ -68,7 +91,11 @@ def run(
     try:
         last = _last(connection, name, identity)
         for batch in handed.until_end(query, connection):
+            began = time.monotonic()
             with batch.answered():
+                if watch.is_over():
+                    watch.ended.add(name)
+                    raise Ended("the service ended the stream before it had read everything")
                 if batch.number > last:
                     write(f"select * from {batch.view}", identity, batch.number)
                     written += 1
@@ -76,6 +103,9 @@ def run(
                     if _last(connection, name, identity) == batch.number:
                         with connection.running():
                             note(connection.session, checkpoint, batch.number)
+                            if watch.told is not None:
+                                rows = facts.rows_written(connection.session, *name)
+                                watch.told(name, rows, time.monotonic() - began)
     finally:
         handed.refuse()
         query.stop()
