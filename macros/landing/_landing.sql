@@ -98,7 +98,9 @@
 {% macro _new_fields(landing, format, columns, separator, required) -%}
     {%- set fields = [] -%}
     {%- set sql = dbt_delta._new_fields_sql(landing.path, landing.files, landing.large, columns) if format == 'json'
-        else dbt_delta._new_csv_names_sql(landing.path, landing.files, separator, columns, required.keys() | list) -%}
+        else dbt_delta._new_csv_names_sql(
+            landing.path, landing.files, separator, columns, required.keys() | list, landing.large
+        ) -%}
     {%- for row in dbt_delta._ask(sql).rows -%}
         {%- do fields.append({'name': row['name'], 'type': 'string'}) -%}
     {%- endfor -%}

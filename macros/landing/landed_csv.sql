@@ -10,7 +10,7 @@
     {%- else -%}
         {{- dbt_delta.get_landed_csv_sql(
             landing.path, columns, landing.files, landing.ledger, null_value, separator,
-            dbt_delta._masked_here() if execute else []
+            dbt_delta._masked_here() if execute else [], large=landing.large
         ) -}}
         {%- do dbt_delta._check_ledger(landing, columns) -%}
     {%- endif -%}
@@ -42,7 +42,7 @@
     the header.
 -#}
 {% macro get_landed_csv_sql(
-    path, columns, files, ledger=none, null_value='', separator=',', masked=[], drift=none, required=[]
+    path, columns, files, ledger=none, null_value='', separator=',', masked=[], drift=none, required=[], large=[]
 ) -%}
 {%- set wanted, values = {}, {} -%}
 {%- for name, type in columns.items() -%}
@@ -52,11 +52,11 @@
 {%- endfor -%}
 {%- if drift == 'rescue' -%}{%- do values.update({'_rescued': dbt_delta._csv_rescued(columns)}) -%}{%- endif -%}
 {%- set reasons = dbt_delta._csv_file_reasons(columns.keys() | list, separator, masked, drift, required) -%}
-with {{ dbt_delta._csv_files_sql(path, files, separator) }},
+with {{ dbt_delta._csv_files_sql(path, files, separator, large) }},
 
 {{ dbt_delta._judged_files_sql(ledger, reasons.before, reasons.after) }},
 
-{{ dbt_delta._csv_fields_sql(columns.keys() | list, null_value, separator, drift) }},
+{{ dbt_delta._csv_fields_sql(columns.keys() | list, null_value, separator, drift, large) }},
 
 {{ dbt_delta._csv_checked_sql(wanted, separator, masked) }}
 

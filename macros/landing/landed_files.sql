@@ -13,7 +13,7 @@
         {%- set columns = dbt_delta._landed_columns(landing, format, columns, found, drift, separator) -%}
         {%- set masked = dbt_delta._masked_here() if execute else [] -%}
         {{- dbt_delta.get_landed_csv_sql(
-            landing.path, columns, landing.files, landing.ledger, null_value, separator, masked, drift, required
+            landing.path, columns, landing.files, landing.ledger, null_value, separator, masked, drift, required, landing.large
         ) if format == 'csv' else dbt_delta.get_landed_files_sql(
             landing.path, format, columns, landing.files, landing.ledger, found, drift, landing.large, masked
         ) -}}

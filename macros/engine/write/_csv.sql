@@ -2,9 +2,30 @@
     The CTEs that turn the lines of CSV files into rows; see landed_csv. A field begins after a separator, or at the
     beginning of its line.
 #}
-{% macro _csv_files_sql(path, files, separator) -%}
+{% macro _csv_files_sql(path, files, separator, large=[]) -%}
+    {%- set header = 'max(if(position = 0, ' ~ dbt_delta._large_line() ~ ', null))' -%}
+    {%- set filled = dbt_delta._filled_lines() -%}
+    {%- set of_large = (
+        "transform(concat(array(coalesce(" ~ header ~ ", '')), array_repeat('more', cast(least(2, " ~ filled ~ " - if("
+        ~ "trim(" ~ header ~ ") != '', 1, 0)) as int))), line -> named_struct('line', line, 'is_inside', false))"
+    ) -%}
     {{- dbt_delta._text_files_sql(
-        path, files, dbt_delta._csv_lines(dbt_delta._file_text(), separator)
+        path, files, dbt_delta._csv_lines(dbt_delta._file_text(), separator), large, of_large,
+        'min(if(' ~ dbt_delta._is_open_line(dbt_delta._large_line(), separator) ~ ', position + 1, null))'
+    ) -}}
+{%- endmacro %}
+
+{#
+    The condition that a line begins a quoted field which does not end on it. Which lines belong together only the whole
+    file says.
+#}
+{% macro _is_open_line(line, separator) -%}
+    {%- set pattern, open = modules.re.escape(separator), '"(?:[^"]++|"")*+\\z' -%}
+    {%- set plain = '(?!' ~ open ~ ')' ~ dbt_delta._plain_field(separator) -%}
+    {%- set field = '(?:"(?:[^"]++|"")*+"(?=' ~ pattern ~ ')|' ~ plain ~ ')' -%}
+    {{- return(
+        "instr(value, '\"') > 0 and " ~ line ~ ' rlike '
+        ~ dbt_delta._literal('\\A(?:' ~ field ~ pattern ~ ')*+' ~ open)
     ) -}}
 {%- endmacro %}
 
@@ -15,7 +36,11 @@
 #}
 {% macro _csv_file_reasons(names, separator, masked, drift=none, required=[]) -%}
     {%- set filled, header = "size(filter(lines, part -> trim(part.line) != ''))", names | join(separator) -%}
-    {%- set before = ['when ' ~ filled ~ " = 0 then 'the file is empty'"] -%}
+    {%- set before = [
+        'when ' ~ filled ~ " = 0 then 'the file is empty'",
+        "when open_line is not null then concat('line ', open_line, ' has a quoted field that does not end on it, and the "
+        ~ "file is too large to be read as a whole (variable dbt_delta_whole_file_bytes)')",
+    ] -%}
     {%- if drift is none -%}
         {%- do before.append(
             'when lines[0].line != ' ~ dbt_delta._literal(header) ~ " then concat('the header is ', "
@@ -67,23 +92,34 @@
     Their lines, split into fields: an array of values in the order of the columns; with `drift` a map of values by the
     names in the header.
 #}
-{% macro _csv_fields_sql(names, null_value, separator, drift=none) -%}
+{% macro _csv_fields_sql(names, null_value, separator, drift=none, large=[]) -%}
+{%- set further = [dbt_delta._csv_names(separator) ~ ' as header'] if drift is not none else [] -%}
 {%- set header = 'array(' ~ dbt_delta._literals(names) | join(', ') ~ ')' if drift is none else 'header' -%}
 lines as (
 
     -- A file without rows leaves one line, number 0, with the reason, and is not read again.
     select
-        judged.* except (lines),
-        {%- if drift is not none %}
-        {{ dbt_delta._csv_names(separator) }} as header,
-        {%- endif %}
+        judged.* except (lines, is_utf8),
+        {%- for column in further %}
+        {{ column }},
+        {%- endfor %}
+        is_utf8,
         coalesce(position + 1, 0) as _line,
-        line,
-        {{ dbt_delta._csv_cells('line', separator) }} as cells
+        line
     from judged
     lateral view outer posexplode(if(file_problem is null, lines, null)) exploded as position, part
     lateral view outer inline(array(part)) parts as line, is_inside
-    where file_problem is not null or (position > 0 and not is_inside and trim(line) != '')
+    where file_problem is not null or (not is_large and position > 0 and not is_inside and trim(line) != '')
+    {{- dbt_delta._kept_large_lines_sql("position > 0 and trim(line) != ''", further) if large }}
+
+),
+
+cut as (
+
+    select
+        *,
+        {{ dbt_delta._csv_cells('line', separator) }} as cells
+    from lines
 
 ),
 
@@ -95,7 +131,7 @@ split as (
         transform(cells, cell -> nullif(
             if(cell = '', null, {{ dbt_delta._csv_text('cell') }}), {{ dbt_delta._literal(null_value) }}
         )) as texts
-    from lines
+    from cut
 
 ),
 
@@ -189,8 +225,8 @@ checked as (
 {%- endmacro %}
 
 {# The names in the headers of files that have no column yet; not of files with another problem. #}
-{% macro _new_csv_names_sql(path, files, separator, columns, required) -%}
-with {{ dbt_delta._csv_files_sql(path, files, separator) }}
+{% macro _new_csv_names_sql(path, files, separator, columns, required, large=[]) -%}
+with {{ dbt_delta._csv_files_sql(path, files, separator, large) }}
 
 select distinct name
 from files

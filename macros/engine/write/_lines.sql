@@ -1,8 +1,9 @@
 {#
     The CTE of text files. A small one is one `value`; `lines` is its expression for their lines. A large one is read by
-    lines.
+    lines: `of_large` is what stands for all of them, and `open_line` the number of one that only a whole file explains,
+    an aggregate of `value` and `position`.
 #}
-{% macro _text_files_sql(path, files, lines, large=[]) -%}
+{% macro _text_files_sql(path, files, lines, large=[], of_large=none, open_line='cast(null as bigint)') -%}
 {%- set from = 'text.' ~ dbt_delta._quoted(dbt_delta._plain_glob(path)) -%}
 {%- set small = files | reject('in', large) | list -%}
 {%- if large -%}
@@ -17,6 +18,7 @@ files as (
         {{ dbt_delta._file_columns() }},
         sha2(value, 256) as _file_hash,
         is_valid_utf8(value) as is_utf8,
+        cast(null as bigint) as open_line,
         {{ lines }} as lines
     from {{ from }} with ('wholetext' = 'true', 'recursiveFileLookup' = 'true')
     where {{ dbt_delta._in_files(small) }}
@@ -32,7 +34,8 @@ files as (
             '-', count(*), hex(bit_xor(xxhash64(position, value))), hex(bit_xor(xxhash64(value, position)))
         ) as _file_hash,
         true as is_utf8,
-        if(count_if(trim(value) not in ('', '\r')) > 0, array('large'), array()) as lines
+        {{ open_line }} as open_line,
+        {{ of_large or "if(" ~ dbt_delta._filled_lines() ~ " > 0, array('large'), array())" }} as lines
     from numbered
     group by all
     {%- endif %}
@@ -40,9 +43,19 @@ files as (
 )
 {%- endmacro %}
 
+{# How many lines of a large file are not blank. #}
+{% macro _filled_lines() -%}
+count_if(trim(value) not in ('', '\r'))
+{%- endmacro %}
+
+{# A line of a large file, without the half of its line break. #}
+{% macro _large_line() -%}
+regexp_replace(make_valid_utf8(value), '\r\\z', '')
+{%- endmacro %}
+
 {# The lines of a file: what ends in a line break. #}
 {% macro _cut_lines() -%}
-    {{- return('split(regexp_replace(' ~ dbt_delta._file_text() ~ ", '\r\\z', ''), '\r?\n')") -}}
+split(regexp_replace({{ dbt_delta._file_text() }}, '\r\\z', ''), '\r?\n')
 {%- endmacro %}
 
 {#
@@ -106,10 +119,19 @@ lines as (
     lateral view outer posexplode(if(file_problem is null and not is_large, lines, null)) exploded as position, line
     where file_problem is not null
         or (not is_large and (position + 1 < size(lines) or line != '') and {{ is_kept }})
-    {%- if large %}
+    {{- dbt_delta._kept_large_lines_sql(is_kept) if large }}
+
+)
+{%- endmacro %}
+
+{# The rows of _kept_lines_sql for large files; `further` are columns of `judged` and of the line. #}
+{% macro _kept_large_lines_sql(is_kept, further=[]) %}
     union all
     select /*+ broadcast(judged) */
         judged.* except (lines, is_utf8),
+        {%- for column in further %}
+        {{ column }},
+        {%- endfor %}
         is_line_utf8 as is_utf8,
         position + 1 as _line,
         line
@@ -120,14 +142,11 @@ lines as (
             path,
             position,
             is_valid_utf8(value) as is_line_utf8,
-            regexp_replace(make_valid_utf8(value), '\r\\z', '') as line
+            {{ dbt_delta._large_line() }} as line
         from numbered
     ) as numbered_lines
         on judged.path = numbered_lines.path
-    where file_problem is null and {{ is_kept }}
-    {%- endif %}
-
-)
+    where file_problem is null and is_large and {{ is_kept }}
 {%- endmacro %}
 
 {# The lines of files of format text, and the reason why a line is rejected. #}

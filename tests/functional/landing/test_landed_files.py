@@ -82,7 +82,7 @@ def loaded(
 ) -> tuple[Landing, Invocation]:
     """What was loaded in three runs, of which the last finds nothing, and the first of them."""
     landing = Landing(new_shared_project("files"), tmp_path_factory.mktemp("landing"))
-    landing.text("notes/a.txt", "one\r\n\n  two \n")
+    landing.text("notes/a.txt", "one\r\n\n  two \na\rzoo\r")
     landing.text("notes/b.txt", "\n \n")
     landing.text("baskets/1.json", '{"id": 1}\n')
     landing.text("zipped/1.json.gz", '{"id": 1, "v": {"b": [2.50], "a": null}}\n{"id": 2')
@@ -138,6 +138,7 @@ def test_lines_of_text(landing: Landing) -> None:
         ("a.txt", 1, "one", None),
         ("a.txt", 2, "", None),
         ("a.txt", 3, "  two ", None),
+        ("a.txt", 4, "a\rzoo", None),
         ("b.txt", 0, None, "the file is empty"),
     ]
 
