@@ -81,7 +81,9 @@ class Repository:
             values[name] = value
         for _ in range(2):
             text = re.sub(r"\$([A-Za-z_]+)", lambda found: values.get(found[1], found[0]), text)
-        for line in re.findall(r"(?m)^(?:trap ')?dbt (.*?)(?:' EXIT| > diff.md)?$", text):
+        for line in re.findall(
+            r"(?m)^(?:trap ')?dbt (.*?)(?:' EXIT|(?: > diff.md)? \|\| .*)?$", text
+        ):
             yield shlex.split(line)
 
     def operation(self, name: str) -> Invocation:
