@@ -13,6 +13,7 @@ export DBT_DELTA_PUBLISH=never
 export DBT_TARGET_PATH=ci_target
 production="{production: $PRODUCTION}"
 schemas="schema_a: $PRODUCTION, schema_b: $DBT_SCHEMA, state: $STATE"
+rm -f diff.md comment.md
 
 dbt run-operation create_ci_schemas --args "$production"
 trap 'dbt run-operation drop_ci_schemas --args "$production"' EXIT
@@ -20,7 +21,7 @@ trap 'dbt run-operation drop_ci_schemas --args "$production"' EXIT
 dbt clone --state "$STATE" --select "state:modified+,config.materialized:incremental" \
     "state:modified+,resource_type:snapshot"
 built=0
-rm -f "$DBT_TARGET_PATH/run_results.json" diff.md comment.md
+rm -f "$DBT_TARGET_PATH/run_results.json"
 dbt build --state "$STATE" --defer --select "state:modified+" || built=$?
 # Without results dbt has said why, and nothing was built.
 [[ -f $DBT_TARGET_PATH/run_results.json ]] || exit "$built"

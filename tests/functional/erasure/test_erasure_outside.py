@@ -12,7 +12,7 @@ MODELS = {
         """,
     "models/renamed.sql": """
         {{ config(materialized='table') }}
-        select person, `E-mail` as `the contact`, 'mail1@example.org' as one
+        select person, `E-mail` as the_contact, 'mail1@example.org' as one
         from {{ ref('people') }}
         """,
     "models/shown.sql": "select 1 as `e-MAIL`, `E-mail` as through_a_view from {{ ref('people') }}",
@@ -40,7 +40,7 @@ def test_names_and_values_that_nobody_has_declared(project: Project) -> None:
     found = [tuple(row) for row in project.sql(f"select * from {name} order by 2")]
     assert found == [
         (f"{project.schema}.shown", "e-MAIL", "name", None),
-        (f"{project.schema}.renamed", "the contact", "values", 50),
+        (f"{project.schema}.renamed", "the_contact", "values", 50),
     ]
     project.write({"models/renamed.sql": None, "models/shown.sql": None})
     assert project.dbt("test").results[0].status == "pass"
