@@ -195,6 +195,16 @@ install_store() {
     finish
 }
 
+# install_format NAME: the JARs of a table format beside Delta, for the target that uses it.
+install_format() {
+    [[ -f setup/formats/$1.xml ]] || return 0
+    ! check_jars ".venv/formats/$1" "setup/formats/$1.sha256" >/dev/null || return 0
+    begin
+    get_jars "JARs of $1" "formats/$1" "$build/format"
+    mkdir -p .venv/formats && rm -rf ".venv/formats/$1" && mv "$build/format" ".venv/formats/$1"
+    finish
+}
+
 # By the Scala compiler that Spark ships.
 compile_log_store() {
     local spark jars
@@ -212,7 +222,7 @@ install_environment() {
     step "Python packages ($("$python" --version))" make_environment "$env" "$python"
     mv "$build/uv" "$env/uv"
     fingerprint >"$env/ready"
-    for kept in jars stores; do [[ ! -d .venv/$kept ]] || cp -R ".venv/$kept" "$env/$kept"; done
+    for kept in jars stores formats; do [[ ! -d .venv/$kept ]] || cp -R ".venv/$kept" "$env/$kept"; done
     rm -rf .venv && mv "$env" .venv
     finish
 }

@@ -19,7 +19,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, facts, retry, spark, tags
+from dbt_delta.session import errors, facts, formats, retry, spark, tags
 from dbt_delta.session.literals import as_sent
 from dbt_delta.session.lock import MetastoreInUse
 from dbt_delta.session.staged import Staged
@@ -54,6 +54,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._group: str | None = None
         # A profile may set its own commit metadata.
         self._is_tagging = tags.SETTING not in settings
+        self._format = formats.asked(settings)
         self._tagged_as = ""
         self._cancelled = threading.Event()
         self._result: DataFrame | None = None
@@ -272,7 +273,10 @@ class SessionConnection(SparkConnectionWrapper):
     def _tag_commits(self) -> None:
         name = self._connection.name
         if self._is_tagging and name != self._tagged_as:
-            self.session.conf.set(tags.SETTING, tags.tag(name))
+            tag = tags.tag(name)
+            self.session.conf.set(tags.SETTING, tag)
+            if self._format == "iceberg":
+                self.session.conf.set(tags.ICEBERG, tag)
             self._tagged_as = name
 
     def _fetch(self, limit: int | None) -> "list[Row]":

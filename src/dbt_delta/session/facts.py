@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from dbt_delta.session import formats
 from dbt_delta.session.java import hadoop_path, java
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
     Raises:
         AnalysisException: it is not in the catalog.
     """
+    if other := formats.of(spark):
+        return dict(other.relation(spark, schema, name))
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
     entry = catalog_entry(spark, schema, name)
@@ -44,11 +47,14 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
 
 
 def state(spark: "SparkSession", schema: str, name: str) -> str | None:
-    """What ``_state_of`` of the macros promises of a Delta table; None of all else.
+    """What ``_state_of`` of the macros promises of a table with versions; None of all else.
 
     Raises:
         AnalysisException: the catalog does not know it.
     """
+    if other := formats.of(spark):
+        found: str | None = other.state(spark, schema, name)
+        return found
     entry = _delta_entry(spark, schema, name)
     if entry is None:
         return None
@@ -137,7 +143,7 @@ def delta_table(spark: "SparkSession", table: str) -> tuple[str, Any] | None:
 
 def columns_of(snapshot: Any) -> list[dict[str, Any]]:
     """The columns of a snapshot, as ``relation`` has them."""
-    return _columns(snapshot.metadata().schemaString())
+    return columns_of_json(snapshot.metadata().schemaString())
 
 
 def place_of(snapshot: Any) -> str:
@@ -208,6 +214,8 @@ def listing(
     With ``name``, for that one only. None in another catalog than Spark's own. Relations that are
     dropped meanwhile are left out.
     """
+    if other := formats.of(spark):
+        return list(other.listing(spark, schemas, name))
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
     catalog = spark._jsparkSession.sessionState().catalog()
@@ -228,7 +236,7 @@ def columns(spark: "SparkSession", sql: str) -> list[dict[str, Any]]:
     Raises:
         AnalysisException: Spark cannot plan it.
     """
-    found = _columns(spark.sql(sql)._jdf.schema().json())
+    found = columns_of_json(spark.sql(sql)._jdf.schema().json())
     return [
         {"name": one["name"], "type": one["type"], "carried": one["default"] is not None}
         for one in found
@@ -303,7 +311,7 @@ def _of_delta(spark: "SparkSession", entry: Any) -> dict[str, Any] | None:
         **_of_catalog(spark, entry, "delta"),
         # None if Delta did not write it beside the commit; to count takes a job.
         "bytes": None if checksum is None else checksum.tableSizeBytes(),
-        "columns": _columns(about["schemaString"]),
+        "columns": columns_of_json(about["schemaString"]),
         "partitions": about["partitionColumns"],
         "clustering": [".".join(steps(path)) for path in paths],
         "comment": about.get("description") or "",
@@ -322,7 +330,7 @@ def _of_catalog(spark: "SparkSession", entry: Any, provider: str) -> dict[str, A
     return {
         "type": "view" if entry.tableType().name() == "VIEW" else "table",
         "provider": provider,
-        "columns": _columns(entry.schema().json()),
+        "columns": columns_of_json(entry.schema().json()),
         "partitions": _list(spark, entry.partitionColumnNames()),
         "clustering": [],
         "comment": _optional(entry.comment()) or "",
@@ -363,7 +371,8 @@ def steps(path: str) -> list[str]:
     return [quoted.replace("``", "`") or plain for quoted, plain in found]
 
 
-def _columns(schema: str) -> list[dict[str, str]]:
+def columns_of_json(schema: str) -> list[dict[str, Any]]:
+    """The columns of a schema in JSON, as ``relation`` has them."""
     from pyspark.sql.types import StructType
 
     return [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt_delta.session import formats
 from dbt_delta.session.facts import quoted_name
 from dbt_delta.session.java import hadoop_path, java
 
@@ -23,8 +24,11 @@ STAGED = re.compile(r"__dbt_tmp_[0-9a-f]{10}$")
 def unknown(spark: "SparkSession", schema: str, known: list[str]) -> dict[str, str]:
     """Paths, by name in lower case, of the schema's folders without a known name.
 
-    Empty if the location cannot be listed.
+    Empty if the location cannot be listed, and where names of folders mean nothing: in a catalog
+    of another format than Delta.
     """
+    if formats.of(spark) is not None:
+        return {}
     names = {name.lower() for name in known}
     try:
         system, place = open_path(spark, of_schema(spark, schema))

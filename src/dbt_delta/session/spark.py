@@ -9,12 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_delta.session import keeper, lock, properties, store, warm
+from dbt_delta.session import formats, keeper, lock, properties, store, warm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +25,8 @@ _FILES = (_CLASS_PATH, "spark.jars", "spark.files", "spark.archives", "spark.sub
 # Settings that decide where the data is: in one process Spark would silently ignore a second value.
 _METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 PLACES = (store.WAREHOUSE, _METASTORE_URL)
+# Those that another format than Delta needs are there from the start of a driver, or never.
+EXTENSIONS = "spark.sql.extensions"
 
 # A Thrift server reads a date as a java.time.LocalDate, but Delta expects a java.sql.Date when it
 # answers from its statistics: select max(day) fails (Delta 4.4).
@@ -64,7 +66,7 @@ def new_session(settings: dict[str, str]) -> "SparkSession":
     for key, value in settings.items():
         if _plain(_root_settings.get(key)) == _plain(value):
             continue
-        if key in PLACES:
+        if key in PLACES or (key == EXTENSIONS and formats.asked(settings) != formats.DELTA):
             raise ValueError(
                 f"{key} is {value!r} in this profile, but this process runs Spark with "
                 f"{_root_settings.get(key)!r}. Use another process"
@@ -138,6 +140,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     global _root, _kept
     if _root is not None:
         return _root
+    formats.prepare(settings)
     metastore = lock.metastore_dir(settings)
     place, wait, identity = None, 0, ""
     if metastore is None:
@@ -155,7 +158,7 @@ def _start(settings: dict[str, str]) -> "SparkSession":
     for key, value in named_as_python(settings).items():
         builder = builder.config(key, value)
     found = SparkContext._active_spark_context
-    with own_java(), _interrupts_kept():
+    with own_java(formats.jar_folders(settings)), _interrupts_kept():
         if place is not None:
             _attach(place)
         else:
@@ -282,7 +285,8 @@ def _read_at_start(settings: Mapping[str, str]) -> list[Path]:
     spark = os.environ.get("SPARK_HOME") or installed
     places = [f"{spark}/jars", os.environ.get("SPARK_CONF_DIR") or f"{spark}/conf"]
     places += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
-    places += [str(folder) for folder in store.jar_folders()]
+    folders = [*store.jar_folders(), *formats.jar_folders(settings)]
+    places += [str(folder) for folder in folders]
     for name in _FILES:
         local = re.sub(r"\bfile:/*", "/", settings.get(name, ""))
         places += [place.partition("#")[0].removesuffix("*") for place in re.split("[,:]", local)]
@@ -325,10 +329,14 @@ def named_as_python(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def own_java() -> Generator[None, None, None]:
-    """Uses the Java and the stores of the set-up for the driver; others use the user's."""
+def own_java(more: Sequence[Path] = ()) -> Generator[None, None, None]:
+    """Uses the Java and the stores of the set-up for the driver; others use the user's.
+
+    Args:
+        more: further folders of JARs.
+    """
     java = Path(sys.prefix) / "java"
-    ours = {**({"JAVA_HOME": str(java)} if java.is_dir() else {}), **store.class_path()}
+    ours = {**({"JAVA_HOME": str(java)} if java.is_dir() else {}), **store.class_path(more)}
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
     try:

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -85,9 +85,13 @@ _REASONS = (
 )
 
 
-def class_path() -> dict[str, str]:
-    """The variable that puts the JARs of the installed stores on the class path of a JVM."""
-    places = [f"{folder}/*" for folder in jar_folders()]
+def class_path(more: Sequence[Path] = ()) -> dict[str, str]:
+    """The variable that puts the JARs of the installed stores on the class path of a JVM.
+
+    Args:
+        more: further folders of JARs.
+    """
+    places = [f"{folder}/*" for folder in (*jar_folders(), *more)]
     if before := os.environ.get(CLASS_PATH):
         places.insert(0, before)
     return {CLASS_PATH: os.pathsep.join(places)} if places else {}

@@ -9,6 +9,8 @@ from dbt_common.invocation import get_invocation_id, get_invocation_started_at
 
 logger = AdapterLogger("dbt_delta")
 SETTING = "spark.databricks.delta.commitInfo.userMetadata"
+# The same for Iceberg: a property of the snapshot.
+ICEBERG = "spark.sql.iceberg.snapshot-property.dbt"
 
 
 def tag(node: str | None) -> str:

@@ -89,7 +89,7 @@ def test_columns_of_a_schema() -> None:
             types.StructField("s", made({"<18": ("array", {"x)y(": "decimal(10,2)"})})),
         ]
     )
-    assert [(c["name"], c["type"], c["comment"]) for c in facts._columns(schema.json())] == [
+    assert [(c["name"], c["type"], c["comment"]) for c in facts.columns_of_json(schema.json())] == [
         ("a`b", "int", "it's"),
         ("größe", "string collate UNICODE_CI", ""),
         ("s", "struct<`<18`:array<struct<`x)y(`:decimal(10,2)>>>", ""),
