@@ -5,5 +5,5 @@
 {% macro get_append_sql(table, batch, settings) -%}
 insert into {{ table.name }}
 {%- if settings.get('carrier') is not none %} with ('txnAppId' = 'dbt_delta', 'txnVersion' = '{{ settings.carrier }}'){% endif %} by name
-{{ dbt_delta._select_batch(batch) }}
+{{ dbt_delta._in_format('checked_sql')(table, dbt_delta._select_batch(batch), batch) }}
 {%- endmacro %}

@@ -36,10 +36,12 @@ using (
     select
         explode(array(true, false)) as __dbt_delete,
         {{ source | join(',\n        ') }}
-        {%- if marker %},
-        __dbt_matchable
-        {%- endif %}
-    from {{ dbt_delta._marked(table, batch, batch.from, settings.unique_key, marker) }}
+        {%- for name in (['__dbt_matchable'] if marker else []) + dbt_delta._in_format('checked_columns')(table) %},
+        {{ name }}
+        {%- endfor %}
+    from {{ dbt_delta._in_format('checked_source')(
+        table, batch, dbt_delta._marked(table, batch, batch.from, settings.unique_key, marker)
+    ) }}
     {%- if settings.predicates_limit_batch and settings.predicates %}
     where {{ dbt_delta._all_of(settings.predicates) }}
     {%- endif %}
@@ -49,5 +51,5 @@ on
 when matched then delete
 when not matched and not source.__dbt_delete then
     insert ({{ names | join(', ') }})
-    values ({{ values | join(', ') }})
+    values ({{ dbt_delta._in_format('checked_values')(table, values, 'source') | join(', ') }})
 {%- endmacro %}

@@ -9,8 +9,6 @@
         table, dict(batch, null_rows=none), dict(settings, unique_key=table.clustering, predicates=[])
     ) }}
 {%- else -%}
-insert overwrite table {{ table.name }}
-{%- if table.partitions %} with ('partitionOverwriteMode' = 'dynamic'){% endif %} by name
-{{ dbt_delta._select_batch(batch) }}
+    {{ dbt_delta._in_format('overwrite_sql')(table, batch) }}
 {%- endif -%}
 {%- endmacro %}

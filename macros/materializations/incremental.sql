@@ -9,7 +9,7 @@
 
 {% macro build_incremental() -%}
     {%- set settings = dbt_delta._incremental_settings() -%}
-    {%- if dbt_delta._format() != 'delta' -%}
+    {%- if dbt_delta._format() != dbt_delta._target_format() -%}
         {{- return(dbt.materialization_incremental_spark()) -}}
     {%- endif -%}
     {%- set layout = dbt_delta._layout(this) -%}
@@ -92,6 +92,8 @@
     {%- do dbt_delta._validate_target(dbt_delta._table(existing), settings, layout) -%}
     {%- set promised = layout if dbt_delta._flag('incremental_apply_config_changes', true) else none -%}
     {%- set table = dbt_delta._table(existing, promised) -%}
+    {%- set table = dict(table, checks=dbt_delta._in_format('own_checks')(existing, promised)) -%}
+    {%- do dbt_delta._in_format('check_checks')(table, settings) -%}
     {%- if flags.EMPTY -%}
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised, layout.expectations)) -}}
     {%- endif -%}

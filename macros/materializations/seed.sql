@@ -6,7 +6,7 @@
 {% macro build_seed() -%}
     {%- do dbt_delta._validate_platform() -%}
     {%- set layout = dbt_delta._layout(this) -%}
-    {%- if layout.format != 'delta' and layout.location -%}
+    {%- if layout.format != dbt_delta._target_format() and layout.location -%}
         {#- A successor would stay in another location for good; dbt-spark would append to the files. -#}
         {%- do dbt_delta._refuse(
             'A table with file_format ' ~ layout.format ~ ' and location_root cannot be replaced. '

@@ -10,7 +10,7 @@
 {% macro build_table() -%}
     {%- do dbt_delta._validate_platform() -%}
     {%- set layout = dbt_delta._layout(this) -%}
-    {%- if layout.format != 'delta' and layout.location -%}
+    {%- if layout.format != dbt_delta._target_format() and layout.location -%}
         {#- A successor would stay in another location for good. -#}
         {{- return(dbt.materialization_table_spark()) -}}
     {%- endif -%}

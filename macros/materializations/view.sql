@@ -22,7 +22,8 @@
     {%- if beside -%}{%- do dbt_delta._check_readers(this) -%}{%- endif -%}
     {%- set view = (dbt_delta._beside(this, 'new') if beside else this).incorporate(type='view') -%}
     {%- set promises = dict(dbt_delta._docs(), properties=dbt_delta._view_properties()) -%}
-    {%- set columns = dbt_delta._columns_of(sql) if promises.column_comments else [] -%}
+    {%- set is_listed = promises.column_comments or not dbt_delta._in_format('alters_views')() -%}
+    {%- set columns = dbt_delta._columns_of(sql) if is_listed else [] -%}
     {%- set promises = dbt_delta._fit_comments(promises, columns | map(attribute='name') | list) -%}
     {%- set is_described = existing is not none and not beside
         and dbt_delta._is_described(existing, promises) -%}

@@ -277,7 +277,8 @@
     {%- set own = own | map('lower') | list -%}
     {%- set after = source_columns if table is none
         else dbt_delta._columns_after(source_columns, table.columns, 'append_new_columns') -%}
-    {%- set columns, partitions = [], (table.partitions if table else []) | map('lower') | list -%}
+    {%- set columns, partitions = [], dbt_delta._in_format('text_partitions')(table.partitions if table else []) -%}
+    {%- set partitions = partitions | map('lower') | list -%}
     {%- for column in after if column.name | lower not in own -%}
         {%- set source = dbt_delta._column(source_columns, column.name) -%}
         {%- do columns.append({

@@ -82,10 +82,10 @@
 {% macro _snapshot_table(existing, settings) -%}
     {%- if existing is none -%}{{- return(none) -}}{%- endif -%}
     {%- set name = dbt_delta._named(existing.relation) -%}
-    {%- if existing.type == 'view' or existing.provider != 'delta' -%}
+    {%- if existing.type == 'view' or existing.provider != dbt_delta._target_format() -%}
         {%- do dbt_delta._refuse(
             name ~ ' is a ' ~ ('view' if existing.type == 'view' else existing.provider ~ ' table')
-            ~ ', not a Delta table. A snapshot never replaces it. Drop or rename it, or give the snapshot an alias.'
+            ~ ', not ' ~ dbt_delta._in_format('a_table')() ~ '. A snapshot never replaces it. Drop or rename it, or give the snapshot an alias.'
         ) -%}
     {%- endif -%}
     {%- set missing = [] -%}

@@ -4,7 +4,7 @@
 #}
 {% macro _key_losses(table, batch, settings, bounded) -%}
     {%- set losses = [] -%}
-    {%- set partitions = table.partitions | map('lower') | list -%}
+    {%- set partitions = dbt_delta._in_format('text_partitions')(table.partitions) | map('lower') | list -%}
     {%- set compared = partitions + bounded | map(attribute='name') | map('lower') | list -%}
     {%- for name in settings.unique_key -%}
         {%- set column = dbt_delta._column(batch.columns, name) -%}

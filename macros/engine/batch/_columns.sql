@@ -10,7 +10,7 @@
     ) -%}
     {%- set after = dbt_delta._columns_after(written, table.columns, settings.on_schema_change) -%}
     {%- set columns = [] -%}
-    {%- set partitions = table.partitions | map('lower') | list -%}
+    {%- set partitions = dbt_delta._in_format('text_partitions')(table.partitions) | map('lower') | list -%}
     {%- set evolves = settings.strategy == 'merge' and settings.schema_evolution -%}
     {%- for source in written -%}
         {%- set column = dbt_delta._column(after, source.name) -%}
@@ -71,7 +71,7 @@
 {# Refuses a batch without a column that decides where its rows belong, or which rows they replace. #}
 {% macro _check_layout_columns(table, columns, settings) -%}
     {%- set fate = 'new rows would go to the NULL partition' -%}
-    {%- set needed = [] if settings.skip_not_matched else table.partitions -%}
+    {%- set needed = [] if settings.skip_not_matched else dbt_delta._in_format('partition_columns')(table) -%}
     {%- if settings.strategy == 'insert_overwrite' and table.clustering -%}
         {%- set fate = 'its values decide which rows are replaced' -%}
         {%- set needed = table.clustering -%}
@@ -139,4 +139,13 @@ from {{ batch.from }}
         {%- do values.append(value ~ ' as ' ~ dbt_delta._quoted(column.name)) -%}
     {%- endfor -%}
     {{- return(values) -}}
+{%- endmacro %}
+
+{# The columns of the target that the batch does not have. #}
+{% macro _missing_columns(batch) -%}
+    {%- set missing = [] -%}
+    {%- for column in batch.target_columns if dbt_delta._column(batch.columns, column.name) is none -%}
+        {%- do missing.append(column) -%}
+    {%- endfor -%}
+    {{- return(missing) -}}
 {%- endmacro %}

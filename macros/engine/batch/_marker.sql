@@ -1,17 +1,6 @@
-{#
-    Delta 4.4 treats a row without a match as matched if the condition is true with NULLs for the other side, as in
-    `NULL <=> NULL`. With deletion vectors the MERGE then fails ("did not match any merge clause") if no clause takes
-    the row. The marker __dbt_matchable in the source makes the condition false there. 'nulls': the marker of a batch
-    row with a NULL key says whether the table has that key. 'present': a constant is enough for a table row without a
-    match. None if no clause has a condition.
-#}
+{# What a MERGE needs beside the batch's rows, or none: see Delta's. #}
 {% macro _marker(table, batch, settings) -%}
-    {%- if not dbt_delta._has_feature(table.properties, 'deletion_vectors') -%}
-        {{- return(none) -}}
-    {%- elif batch.null_rows != 0 and (settings.strategy != 'merge' or settings.not_matched_condition) -%}
-        {{- return('nulls') -}}
-    {%- endif -%}
-    {{- return('present' if settings.strategy == 'merge' and settings.by_source_condition else none) -}}
+    {{- return(dbt_delta._in_format('marker')(table, batch, settings)) -}}
 {%- endmacro %}
 
 {# The batch for FROM, with the marker. #}

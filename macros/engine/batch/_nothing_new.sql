@@ -33,7 +33,8 @@
 #}
 {% macro _replaced(table, batch, settings) -%}
     {%- set dest = settings.target_alias -%}
-    {%- for name in (table.clustering or table.partitions) if settings.strategy == 'insert_overwrite'
+    {%- for name in (table.clustering or dbt_delta._in_format('partition_columns')(table))
+        if settings.strategy == 'insert_overwrite'
         and dbt_delta._exact_path(batch.columns, name if table.partitions else name.split('.')) is none -%}
         {#- Delta computes it. -#}
         {{- return(none) -}}
@@ -47,15 +48,7 @@
         {{- return([dbt_delta._is_in_batch(table, batch, table.clustering, dest)]) -}}
     {%- elif settings.strategy == 'insert_overwrite' and table.partitions -%}
         {#- IN skips partitions but never finds the NULL partitions, which are few. -#}
-        {%- set partitions, is_null = dbt_delta._quoted_list(table.partitions), [] -%}
-        {%- for name in table.partitions -%}
-            {%- do is_null.append(dest ~ '.' ~ dbt_delta._quoted(name) ~ ' is null') -%}
-        {%- endfor -%}
-        {{- return([
-            '(' ~ partitions ~ ') in (select ' ~ partitions ~ ' from ' ~ batch.from ~ ')',
-            '(' ~ is_null | join(' or ') ~ ') and '
-                ~ dbt_delta._is_in_batch(table, batch, table.partitions, dest),
-        ]) -}}
+        {{- return(dbt_delta._in_format('replaced_partitions')(table, batch, dest)) -}}
     {%- elif settings.strategy == 'insert_overwrite' -%}
         {{- return(['true']) -}}
     {%- endif -%}

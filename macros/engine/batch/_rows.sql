@@ -27,3 +27,18 @@ from (
     {%- endif %}
 ) as batch
 {%- endmacro %}
+
+{#
+    The rows of the batch, and those of the table that a predicate does not mean. NOT around the predicate would lose
+    rows: Spark turns an IN below it into NOT IN, which is never NULL. UNION uses the wider type of both sides, which
+    would change rows to keep, so the batch is cast.
+#}
+{% macro _with_kept_rows_sql(table, batch, predicate) -%}
+select
+    {{ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') }}
+from {{ batch.from }}
+union all
+select {{ dbt_delta._quoted_list(dbt_delta._filled_columns(batch) | map(attribute='name') | list) }}
+from {{ table.name }}
+where ({{ predicate }}) is not true
+{%- endmacro %}

@@ -52,7 +52,9 @@
     {%- for change in changes -%}
         {%- set feature = none if change.kind == 'drop' else dbt_delta._missing_feature(change.type, table, layout) -%}
         {%- set problem, way_out = none, none -%}
-        {%- if change.kind == 'drop' and dbt_delta._holds_any(change.path, table.partitions + table.clustering) -%}
+        {%- if change.kind == 'drop' and dbt_delta._holds_any(
+            change.path, dbt_delta._in_format('partition_columns')(table) + table.clustering
+        ) -%}
             {%- set problem = 'the table is partitioned or clustered by it' -%}
             {%- set way_out = 'Keep the column, or rebuild with --full-refresh.' -%}
         {%- elif change.kind == 'drop' and not mapped -%}
@@ -116,7 +118,7 @@
     {%- set checks = dict(layout.checks) -%}
     {%- for name in dbt_delta._constraint_names(table.properties)
         if name not in dbt_delta._surplus_checks(table, layout) -%}
-        {%- do checks.setdefault(name, table.properties[dbt_delta._constraint_property(name)]) -%}
+        {%- do checks.setdefault(name, dbt_delta._constraint(table.properties, name)) -%}
     {%- endfor -%}
     {%- set names = [] -%}
     {%- for name, expression in checks.items()

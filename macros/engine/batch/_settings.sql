@@ -139,16 +139,16 @@
     {%- elif (settings.duplicate_keys or settings.null_keys == 'error') and not settings.unique_key -%}
         {%- do dbt_delta._refuse('duplicate_keys and null_keys need unique_key, which is not set.') -%}
     {%- endif -%}
-    {%- set format = dbt_delta._format() -%}
-    {%- if format != 'delta' and (settings.duplicate_keys or settings.null_keys == 'error') -%}
+    {%- set format, own = dbt_delta._format(), dbt_delta._target_format() -%}
+    {%- if format != own and (settings.duplicate_keys or settings.null_keys == 'error') -%}
         {%- do dbt_delta._refuse(
-            'duplicate_keys and null_keys need file_format delta; it is ' ~ format ~ ', whose batches nobody looks at.'
+            'duplicate_keys and null_keys need file_format ' ~ own ~ '; it is ' ~ format ~ ', whose batches nobody looks at.'
         ) -%}
-    {%- elif format != 'delta' and settings.unique_key and not config.get('incremental_strategy') -%}
+    {%- elif format != own and settings.unique_key and not config.get('incremental_strategy') -%}
         {%- do dbt_delta._refuse(
             'unique_key ' ~ settings.unique_key | join(', ') ~ ' says nothing with file_format ' ~ format
             ~ ' and no incremental_strategy: dbt-spark appends then, and a key comes again with each run. Use file_format '
-            ~ 'delta, or set incremental_strategy: append if that is meant.'
+            ~ own ~ ', or set incremental_strategy: append if that is meant.'
         ) -%}
     {%- endif -%}
     {%- set keys = settings.unique_key | map('lower') | list -%}

@@ -2,6 +2,7 @@
 {% macro _reads_batch_twice(table, settings) -%}
     {{- return(
         dbt_delta._checks_batch(settings)
+        or dbt_delta._in_format('looks_first')()
         or settings.strategy in ('merge', 'delete+insert')
         or (settings.strategy == 'insert_overwrite' and table.clustering | length > 0)
     ) -}}
@@ -47,12 +48,9 @@
     {{- return(false) -}}
 {%- endmacro %}
 
-{#
-    Parquet, as the rows are read a few times and dropped: of a Delta table each reader would first compute the state.
-    The option keeps names and types from Hive, which does not take all of them.
-#}
+{# The batch as a table that is read a few times and dropped. #}
 {% macro get_create_staging_sql(name, sql) -%}
-create table {{ name }} using parquet options ('skipHiveMetadata' = 'true')
+create table {{ name }} {{ dbt_delta._in_format('staging_clause')() }}
 as
 {{ sql }}
 {%- endmacro %}

@@ -19,8 +19,12 @@
             )) -%}
         {%- endif -%}
         {%- do relations.append((
-            row['namespace'], name, false, 'Type: VIEW' if name in views else 'Provider: delta'
+            row['namespace'], name, false, 'Type: VIEW' if name in views else 'Provider: ' ~ dbt_delta._target_format()
         )) -%}
+    {%- endfor -%}
+    {#- Other catalogs list views apart. -#}
+    {%- for name in views if name not in relations | map(attribute=1) -%}
+        {%- do relations.append((schema_relation.schema, name, false, 'Type: VIEW')) -%}
     {%- endfor -%}
     {%- set folders = {} -%}
     {%- if adapter.dbt_delta_folders is defined -%}

@@ -37,14 +37,12 @@
 {%- endmacro %}
 
 {% macro _is_in_catalog(relation) -%}
-    {%- set rows = run_query(
-        'show tables in ' ~ dbt_delta._quoted(relation.schema)
-        ~ ' like ' ~ dbt_delta._literal(relation.identifier)
-    ).rows -%}
-    {%- for row in rows -%}
-        {%- if row['tableName'] | lower == relation.identifier | lower and not row['isTemporary'] -%}
-            {{- return(true) -}}
-        {%- endif -%}
+    {%- for column, sql in dbt_delta._in_format('names_sql')(relation.schema, relation.identifier).items() -%}
+        {%- for row in run_query(sql).rows -%}
+            {%- if row[column] | lower == relation.identifier | lower and not row['isTemporary'] -%}
+                {{- return(true) -}}
+            {%- endif -%}
+        {%- endfor -%}
     {%- endfor -%}
     {{- return(false) -}}
 {%- endmacro %}

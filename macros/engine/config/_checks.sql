@@ -7,7 +7,7 @@
     {%- set checks, unenforced = {}, [] -%}
     {%- set given = config.get('tblproperties') or {} -%}
     {%- for name in dbt_delta._constraint_names(given) -%}
-        {%- do checks.update({name | lower: given[dbt_delta._constraint_property(name)] | string}) -%}
+        {%- do checks.update({name | lower: dbt_delta._constraint(given, name) | string}) -%}
     {%- endfor -%}
     {%- for constraint in dbt_delta._promised_constraints() -%}
         {%- if constraint.type == 'not_null' -%}

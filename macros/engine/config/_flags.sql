@@ -16,6 +16,7 @@
 
 {# Configs that only Databricks supports: an error if data would be exposed, otherwise one warning per run. #}
 {% macro _validate_platform() -%}
+    {%- do dbt_delta._in_format('check_target')() -%}
     {%- if config.get('row_filter') -%}
         {%- do dbt_delta._refuse(
             'row_filter needs Databricks: open-source Spark would show every row to everybody. '
@@ -49,7 +50,7 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{% macro _warn_of_config(name, key=none) -%}
+{% macro _warn_of_config(name, key=none, of='Databricks') -%}
     {%- set warned = dbt_delta._memory('warnings') -%}
     {%- set what = name if key is none else name ~ ' ' ~ key -%}
     {%- if what not in warned -%}
@@ -62,7 +63,7 @@
             {%- endif -%}
         {%- endfor -%}
         {%- do exceptions.warn(
-            what ~ ' is for Databricks and has no effect here. Models: ' ~ models | sort | join(', ')
+            what ~ ' is for ' ~ of ~ ' and has no effect here. Models: ' ~ models | sort | join(', ')
         ) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -22,9 +22,10 @@
             ~ ' exclude each other. Remove one.'
         ) -%}
     {%- endif -%}
+    {%- do dbt_delta._in_format('check_layout')() -%}
     {%- set format, expectations = dbt_delta._format(), dbt_delta._expectations(model) -%}
     {%- set checks = dbt_delta._checks(expectations) -%}
-    {%- if checks and format != 'delta' -%}
+    {%- if checks and format != dbt_delta._target_format() -%}
         {%- do exceptions.warn(
             'Constraints ' ~ checks.keys() | join(', ') ~ ' of ' ~ relation.identifier
             ~ ' are not enforced: file_format ' ~ format ~ ' has no constraints. Use delta.'
@@ -40,7 +41,7 @@
         properties=dict(dbt_delta._properties(format), **dbt_delta._publish_properties(format)),
         defaults={},
         expectations=expectations,
-        checks=checks if format == 'delta' else {},
+        checks=checks if format == dbt_delta._target_format() else {},
         follows_checks=dbt_delta._has_constraints(),
         options=config.get('options') or {},
         tag={},
@@ -48,15 +49,13 @@
 {%- endmacro %}
 
 {% macro _format() -%}
-    {{- return((config.get('file_format') or 'delta') | lower) -}}
+    {{- return((config.get('file_format') or dbt_delta._target_format()) | lower) -}}
 {%- endmacro %}
 
 {% macro _buckets(format) -%}
     {%- set columns, count = dbt_delta._names(config.get('clustered_by')), config.get('buckets') -%}
-    {%- if columns and format == 'delta' -%}
-        {%- do dbt_delta._refuse(
-            'clustered_by ' ~ columns ~ ' asks for buckets, which Delta does not have. Use liquid_clustered_by.'
-        ) -%}
+    {%- if columns and format == dbt_delta._target_format() -%}
+        {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ dbt_delta._in_format('buckets_instead')()) -%}
     {%- elif columns and not count -%}
         {%- do dbt_delta._refuse('clustered_by ' ~ columns ~ ' needs buckets, the number of buckets.') -%}
     {%- endif -%}
@@ -81,7 +80,8 @@
     {%- for config_name, part in {'partition_by': 'partitions', 'liquid_clustered_by': 'clustering'}.items() -%}
         {%- set names = [] -%}
         {%- for name in layout[part] -%}
-            {%- set found = dbt_delta._exact_path(columns, name if part == 'partitions' else name.split('.')) -%}
+            {%- set found = dbt_delta._in_format('exact_partition')(columns, name) if part == 'partitions'
+                else dbt_delta._exact_path(columns, name.split('.')) -%}
             {%- if found is none -%}
                 {%- do dbt_delta._refuse_missing(config_name, name, columns, 'the model') -%}
             {%- endif -%}
@@ -89,7 +89,7 @@
         {%- endfor -%}
         {%- do named.update({part: names}) -%}
     {%- endfor -%}
-    {{- return(dict(layout, **named)) -}}
+    {{- return(dict(layout, columns=columns, **named)) -}}
 {%- endmacro %}
 
 {# The name of a column, or the path of a field, in the spelling of the columns; none if it does not exist. #}

@@ -8,23 +8,23 @@
         {%- do dbt_delta._refuse("tblproperties is " ~ given ~ ". Use a mapping such as {key: value}.") -%}
     {%- endif -%}
     {%- set properties = {} -%}
-    {%- for name in ('auto_compact', 'optimize_write') if format == 'delta' and config.get(name) is not none -%}
-        {%- do properties.update({dbt_delta._feature_property(name).key: dbt_delta._flag(name)}) -%}
-    {%- endfor -%}
-    {%- for key, value in given.items() if not key.startswith(dbt_delta._constraint_property('')) -%}
-        {%- set is_own = format == 'delta' and dbt_delta._is_format_property(key) -%}
-        {%- set known = dbt_delta._known_property(key) if is_own else none -%}
+    {%- if format == dbt_delta._target_format() -%}
+        {%- do properties.update(dbt_delta._in_format('flag_properties')()) -%}
+    {%- endif -%}
+    {%- for key, value in given.items() if not dbt_delta._constraint_names({key: value}) -%}
+        {%- set is_own = format == dbt_delta._target_format() and dbt_delta._is_format_property(key) -%}
+        {%- set own = dbt_delta._in_format('own_properties')(key, value) if is_own else {key: value} -%}
         {%- if key | lower in ('comment', 'owner', 'provider', 'location', 'external', 'is_managed_location') -%}
             {%- do dbt_delta._refuse(
                 "tblproperties has '" ~ key ~ "', which Spark reserves. "
                 ~ ('Use description with persist_docs.' if key | lower == 'comment' else 'Remove it.')
             ) -%}
-        {%- elif not is_own -%}
-            {%- do properties.update({key: value}) -%}
-        {%- elif known is not none -%}
-            {%- do properties.update({known: value}) -%}
-        {%- elif dbt_delta._is_of_databricks(key) -%}
-            {%- do dbt_delta._warn_of_config('tblproperties', key) -%}
+        {%- elif own -%}
+            {%- do properties.update(own) -%}
+        {%- elif own is not none -%}
+            {%- do dbt_delta._warn_of_config(
+                'tblproperties', key, of='Databricks' if format == 'delta' else 'Delta'
+            ) -%}
         {%- else -%}
             {%- do dbt_delta._refuse(
                 "tblproperties has '" ~ key ~ "', which Delta does not know. Correct it. The name of "

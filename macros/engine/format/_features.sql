@@ -3,47 +3,23 @@
     feature of Delta's protocol.
 #}
 {% macro _feature_property(feature) -%}
-    {%- set keys = {
-        'append_only': 'appendOnly', 'auto_compact': 'autoOptimize.autoCompact', 'change_feed': 'enableChangeDataFeed',
-        'column_mapping': 'columnMapping.mode', 'commit_times': 'enableInCommitTimestamps',
-        'deletion_vectors': 'enableDeletionVectors', 'optimize_write': 'autoOptimize.optimizeWrite',
-        'type_widening': 'enableTypeWidening',
-    } -%}
-    {{- return({
-        'key': 'delta.' ~ keys.get(feature, 'feature.' ~ feature),
-        'value': 'name' if feature == 'column_mapping' else 'true' if feature in keys else 'supported',
-    }) -}}
+    {{- return(dbt_delta._in_format('feature_property')(feature)) -}}
 {%- endmacro %}
 
 {# The properties that turn these features on. #}
 {% macro _feature_properties(features) -%}
-    {%- set properties = {} -%}
-    {%- for feature in features -%}
-        {%- set property = dbt_delta._feature_property(feature) -%}
-        {%- do properties.update({property.key: property.value}) -%}
-    {%- endfor -%}
-    {{- return(properties) -}}
+    {{- return(dbt_delta._in_format('feature_properties')(features)) -}}
 {%- endmacro %}
 
 {# Whether a table with these properties has a feature. #}
 {% macro _has_feature(properties, feature) -%}
-    {%- set property = dbt_delta._feature_property(feature) -%}
-    {%- if feature == 'column_mapping' -%}
-        {{- return(dbt_delta._plain(properties.get(property.key, 'none')) | lower in ('name', 'id')) -}}
-    {%- endif -%}
-    {{- return(dbt_delta._has_property(properties, property.key, property.value)) -}}
+    {{- return(dbt_delta._in_format('has_feature')(properties, feature)) -}}
 {%- endmacro %}
 
 {# Whether a table has a feature once it matches the layout. #}
 {% macro _will_have_feature(table, layout, feature) -%}
-    {%- set key, properties = dbt_delta._feature_property(feature).key, dict(table.properties) -%}
-    {%- if key in layout.properties -%}
-        {%- do properties.update({key: dbt_delta._plain(layout.properties[key])}) -%}
-    {%- endif -%}
-    {{- return(dbt_delta._has_feature(properties, feature)) -}}
+    {{- return(dbt_delta._in_format('will_have_feature')(table, layout, feature)) -}}
 {%- endmacro %}
 
 {# What to write into a model to turn a feature on, for messages. #}
-{% macro _turn_on(feature) -%}
-    {{- return('Add tblproperties ' ~ dbt_delta._feature_properties([feature]) ~ ' to the model') -}}
-{%- endmacro %}
+{% macro _turn_on(feature) -%}{{- return(dbt_delta._in_format('turn_on')(feature)) -}}{%- endmacro %}

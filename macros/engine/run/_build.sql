@@ -14,10 +14,19 @@
         dbt_delta._name_layout(layout, columns), columns | map(attribute='name') | list
     ) -%}
     {%- set sql = dbt_delta._prepare_source(sql, columns, layout) -%}
-    {%- set create = dbt_delta.get_create_table_sql(successor, sql, layout, replace=in_place) -%}
+    {%- set replaced = existing if in_place else none -%}
+    {%- set build = dbt_delta._in_format('build_sql')(successor, sql, columns, layout, in_place, replaced) -%}
     {%- call dbt_delta._tagging(dict(dbt_delta._replaced_tag(existing) if beside else {}, **layout.tag)) -%}
-        {%- do dbt_delta._main(create) -%}
+        {%- do dbt_delta._main(build.sql) -%}
     {%- endcall -%}
+    {%- if build.lost_sql and run_query(build.lost_sql).rows -%}
+        {%- do dbt_delta._refuse(
+            'Another writer committed to ' ~ dbt_delta._named(relation) ~ ' while this run replaced it, and that commit is '
+            ~ 'gone from the table. Its metadata file is still in ' ~ existing.location ~ '/metadata, with a number that '
+            ~ 'the table does not list. Run the other writer again.'
+        ) -%}
+    {%- endif -%}
+    {%- for statement in build.after -%}{%- do run_query(statement) -%}{%- endfor -%}
     {%- if layout.column_comments -%}
         {%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}
     {%- endif -%}
@@ -34,7 +43,9 @@
     cannot set them.
 #}
 {% macro _prepare_source(sql, columns, layout) -%}
-    {%- set sql = dbt_delta.get_guarded_sql(sql, columns, layout.partitions if layout.format != 'iceberg' else []) -%}
+    {%- set partitions = dbt_delta._in_format('text_partitions')(layout.partitions) -%}
+    {%- set sql = dbt_delta.get_guarded_sql(sql, columns, partitions) -%}
+    {%- set sql = dbt_delta._in_format('built_sql')(sql, columns, layout) -%}
     {%- if not layout.column_comments -%}{{- return(sql) -}}{%- endif -%}
     {%- set view = dbt_delta._documented_view() -%}
     {%- do run_query(dbt_delta.get_create_view_sql(

@@ -104,10 +104,10 @@
     dbt refuses, too, but not in the first build.
 #}
 {% macro _validate_target(table, settings, layout) -%}
-    {%- if table.provider != 'delta' -%}
+    {%- if table.provider != dbt_delta._target_format() -%}
         {%- do dbt_delta._drop_python_batch() -%}
         {%- do dbt_delta._refuse(
-            table.name ~ ' is a ' ~ table.provider ~ ' table, but the model builds a Delta table: the rows of this run '
+            table.name ~ ' is a ' ~ table.provider ~ ' table, but the model builds ' ~ dbt_delta._in_format('a_table')() ~ ': the rows of this run '
             ~ 'would replace all rows. Nothing was changed. Rebuild it with --full-refresh'
             ~ (', or keep its rows: dbt run-operation convert_to_delta --args ' ~ "'{source: "
                 ~ dbt_delta._bare(table.relation) ~ "}'" if table.provider == 'parquet' else '') ~ '.'
@@ -131,12 +131,13 @@
         ) -%}
     {%- endif -%}
     {%- if settings.strategy == 'insert_overwrite'
-        and layout.partitions | map('lower') | list != table.partitions | map('lower') | list -%}
+        and dbt_delta._name_layout(dict(layout, clustering=[]), table.columns).partitions | map('lower') | list
+            != table.partitions | map('lower') | list -%}
         {%- do dbt_delta._refuse(
             'partition_by is ' ~ layout.partitions ~ ', but ' ~ table.name ~ ' is partitioned by '
             ~ table.partitions ~ ': insert_overwrite would replace the wrong rows. '
             ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to ' ~ table.partitions ~ '.'
         ) -%}
     {%- endif -%}
-    {%- do dbt_delta._refuse_between(table, settings) -%}
+    {%- do dbt_delta._in_format('check_strategy')(table, settings) -%}
 {%- endmacro %}

@@ -34,7 +34,7 @@
     {%- set surplus = dbt_delta._surplus_checks(existing, promised) if promised is not none else [] -%}
     {%- set checks = dict(promised.checks) if promised is not none else {} -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) if name not in surplus -%}
-        {%- set expression = existing.properties['delta.constraints.' ~ name] -%}
+        {%- set expression = dbt_delta._constraint(existing.properties, name) -%}
         {%- if expression is not none -%}{%- do checks.setdefault(name, expression) -%}{%- endif -%}
     {%- endfor -%}
     {%- do checks.update(dbt_delta._column_checks(batch)) -%}

@@ -1,7 +1,10 @@
 {# Whether writing the batch would change nothing: it is empty, or the table has all of it. #}
 {% macro _is_nothing(table, batch, settings) -%}
     {%- if dbt_delta._is_empty(batch, settings) -%}{{- return(true) -}}{%- endif -%}
-    {%- if settings.strategy == 'merge' -%}{{- return(not dbt_delta._has_clause(batch, settings)) -}}{%- endif -%}
+    {%- if not dbt_delta._has_clause(batch, settings) -%}{{- return(true) -}}{%- endif -%}
+    {%- set look = dbt_delta._in_format('look_sql')(table, batch, settings) -%}
+    {%- if look and run_query(look).rows | length == 0 -%}{{- return(true) -}}{%- endif -%}
+    {%- if settings.strategy == 'merge' -%}{{- return(false) -}}{%- endif -%}
     {%- if batch.rows == 0 and settings.strategy == 'replace_where' and dbt_delta._replaces_by_subquery(settings) -%}
         {#- This statement rewrites the rows to keep. -#}
         {{- return(run_query(

@@ -1,15 +1,10 @@
-{#
-    Runs its block, a MERGE by keys. As long as a table is small, it is cheaper to write files anew than to mark their
-    rows in deletion vectors: three jobs fewer, and no small file and vector more for each run. A model that sets the
-    property delta.enableDeletionVectors decides itself.
-#}
+{# Runs its block, a MERGE by keys, with the settings that the format has for such a table. #}
 {% macro _rewriting(table, layout, replaces_all=true) -%}
-    {%- set limit = 16 * 1024 * 1024 -%}
-    {%- if not replaces_all or adapter.dbt_delta_with is not defined or table.bytes is none or table.bytes > limit
-        or 'delta.enableDeletionVectors' in layout.properties -%}
+    {%- set settings = dbt_delta._in_format('merge_settings')(table, layout) -%}
+    {%- if not replaces_all or not settings or adapter.dbt_delta_with is not defined -%}
         {{- return(caller()) -}}
     {%- endif -%}
-    {%- do adapter.dbt_delta_with({'spark.databricks.delta.merge.deletionVectors.persistent': 'false'}, caller) -%}
+    {%- do adapter.dbt_delta_with(settings, caller) -%}
 {%- endmacro %}
 
 {# Whether each match of the batch is written: otherwise Delta would write files anew, and commit, for nothing. #}

@@ -1,7 +1,6 @@
 {#
     Gives the name of a relation to its finished successor, and then drops the relation. If the second of the two
-    renames fails, the first is reverted. Delta caches logs by path, and a path now belongs to another table: the
-    driver clears the cache (FROM VALUES keeps this on the driver).
+    renames fails, the first is reverted.
 #}
 {% macro _swap(existing, successor) -%}
     {%- set old = dbt_delta._beside(existing.relation, 'old') -%}

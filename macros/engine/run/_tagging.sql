@@ -3,12 +3,12 @@
     model adds nothing: connections share a session, and models would tag the commits of others.
 #}
 {% macro _tagging(more) -%}
-    {%- set key = 'spark.databricks.delta.commitInfo.userMetadata' -%}
+    {%- set key = dbt_delta._in_format('tag_setting')() -%}
     {%- if not more or (adapter.dbt_delta_plugin is not defined and model) -%}
         {%- do caller() -%}
         {{- return('') -}}
     {%- endif -%}
-    {%- set before = run_query('set ' ~ key).rows[0]['value'] -%}
+    {%- set before = run_query('set ' ~ dbt_delta._quoted(key)).rows[0]['value'] -%}
     {%- set tag = fromjson(before, {}) -%}
     {#- Metadata of a user's own does not say whose commit it is; without that nobody reads what is added. -#}
     {%- set tag = dict({

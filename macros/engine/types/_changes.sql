@@ -22,7 +22,8 @@
 
 {% macro _type_changes(wanted, found, path) -%}
     {%- set kind = dbt_delta._type_kind(wanted) -%}
-    {%- if wanted | lower == found | lower or wanted == 'void' -%}
+    {%- if wanted | lower == found | lower or wanted == 'void'
+        or (kind == 'atomic' and dbt_delta._stored_type(wanted) == found) -%}
         {{- return([]) -}}
     {%- elif kind == 'atomic' or kind != dbt_delta._type_kind(found) -%}
         {{- return([{'kind': 'retype', 'path': path, 'type': wanted, 'was': found}]) -}}

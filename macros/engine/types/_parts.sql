@@ -47,7 +47,7 @@
 {# A type as Delta stores it: a value without a type, as in array() and null, is a string. #}
 {% macro _stored_type(type) -%}
     {%- set kind = dbt_delta._type_kind(type) -%}
-    {%- if kind == 'atomic' -%}{{- return('string' if type == 'void' else type) -}}{%- endif -%}
+    {%- if kind == 'atomic' -%}{{- return(dbt_delta._in_format('stored_type')(type)) -}}{%- endif -%}
     {%- set parts = [] -%}
     {%- if kind == 'struct' -%}
         {%- for field in dbt_delta._struct_fields(type) -%}

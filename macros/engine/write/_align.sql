@@ -17,7 +17,7 @@
         {%- do statements.append(dbt_delta.get_set_properties_sql(existing.relation, properties)) -%}
     {%- endif -%}
     {%- for name in dbt_delta._surplus_checks(existing, layout) -%}
-        {%- do statements.append(table ~ ' drop constraint if exists ' ~ dbt_delta._quoted(name)) -%}
+        {%- do statements.append(dbt_delta._in_format('drop_check_sql')(dbt_delta._named(existing.relation), name)) -%}
     {%- endfor -%}
     {%- do statements.extend(columns.kept) -%}
     {%- if layout.clustering | map('lower') | list != existing.clustering | map('lower') | list
@@ -30,7 +30,7 @@
     {%- do statements.extend(columns.dropped) -%}
     {%- for name, expression in dbt_delta._missing_checks(existing, layout).items() -%}
         {%- do statements.append(
-            table ~ ' add constraint ' ~ dbt_delta._quoted(name) ~ ' check (' ~ expression ~ ')'
+            dbt_delta._in_format('add_check_sql')(dbt_delta._named(existing.relation), name, expression)
         ) -%}
     {%- endfor -%}
     {{- return(statements + dbt_delta.get_comment_sql(existing, layout, changes)) -}}

@@ -6,7 +6,7 @@
     {%- set surplus = [] -%}
     {%- for name in dbt_delta._constraint_names(existing.properties) -%}
         {%- set is_expectation = name.startswith('expect_')
-            and (existing.properties[dbt_delta._constraint_property(name)] or 'coalesce').startswith('coalesce') -%}
+            and (dbt_delta._constraint(existing.properties, name) or 'coalesce').startswith('coalesce') -%}
         {%- if (layout.follows_checks or is_expectation) and name not in layout.checks or (
             name in layout.checks
             and not dbt_delta._has_check(existing, name, layout.checks[name])
@@ -29,7 +29,7 @@
 
 {# Whether a table has a constraint. ALTER TABLE stores it without comments, and with a blank between tokens. #}
 {% macro _has_check(existing, name, expression) -%}
-    {%- set found = existing.properties.get(dbt_delta._constraint_property(name)) -%}
+    {%- set found = dbt_delta._constraint(existing.properties, name) -%}
     {{- return(found is not none and dbt_delta._tokens(found) == dbt_delta._tokens(expression)) -}}
 {%- endmacro %}
 

@@ -2,7 +2,7 @@
 create{{ ' or replace' if replace }} table {{ dbt_delta._named(relation) }}
 using {{ layout.format }}
 {%- if layout.partitions %}
-partitioned by ({{ dbt_delta._quoted_list(layout.partitions) }})
+partitioned by ({{ dbt_delta._in_format('partitions_sql')(layout.partitions, layout.get('columns', [])) }})
 {%- endif %}
 {%- if layout.clustering %}
 cluster by ({{ dbt_delta._quoted_paths(layout.clustering) }})

@@ -13,6 +13,6 @@ begin
         alter {{ existing.type }} {{ place }} rename to {{ dbt_delta._named(old) }};
         alter {{ successor.type }} {{ dbt_delta._named(successor) }} rename to {{ place }};
     end;
-    select java_method('org.apache.spark.sql.delta.DeltaLog', 'clearCache') from values (1);
+    {{ dbt_delta._in_format('after_swap_sql')() }};
 end
 {%- endmacro %}

@@ -709,9 +709,9 @@ def test_between_on_a_partition_column_is_refused(
     table = {"name": "`t`", "partitions": ["day"]}
     if is_refused:
         with pytest.raises(CompilationError, match="BETWEEN on the partition column day"):
-            package._refuse_between(table, package._incremental_settings())
+            package._delta__check_strategy(table, package._incremental_settings())
     else:
-        assert not package._refuse_between(table, package._incremental_settings())
+        assert not package._delta__check_strategy(table, package._incremental_settings())
 
 
 @pytest.mark.parametrize(

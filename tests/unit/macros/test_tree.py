@@ -20,14 +20,16 @@ LAYERS = (
     {"engine/log"},
     {"engine/catalog", "engine/decide"},
     {"engine/write"},
-    {"engine/batch"},
+    {"engine/batch", "engine/format/delta", "engine/format/iceberg"},
     {"engine/run"},
 )
+# What differs between formats is written in their folders, and called by `_in_format` alone.
+FORMATS = {"engine/format/delta", "engine/format/iceberg"}
 # What decides, and what writes SQL, asks nothing.
 PURE = {"engine/text", "engine/format", "engine/types", "engine/config", "engine/log"}
-PURE |= {"engine/write", "engine/batch", "incremental"}
-# Where Delta's own words are: its properties, statements and log, what is asked and what is run.
-OF_DELTA = {"engine/format", "engine/log", "engine/catalog", "engine/run"}
+PURE |= {"engine/write", "engine/batch", "incremental", *FORMATS}
+# Where formats' own words are: their properties, statements and log, what is asked and run.
+OF_DELTA = {"engine/format", *FORMATS, "engine/log", "engine/catalog", "engine/run"}
 WORDS = re.compile(
     r"(?<![\w.])delta\.[a-zA-Z]|(?:version|timestamp) as of '|table_changes\(\{"
     r"|'describe (?:history|detail)|^(?:optimize|reorg) ",
@@ -124,6 +126,34 @@ def test_calls_go_downwards() -> None:
             for macro in macros().values()
             for called in macro.calls
             if macros()[called].layer > macro.layer
+        ]
+    )
+
+
+def test_formats_have_the_same_macros_and_are_called_by_the_dispatcher() -> None:
+    """Or what is missing is not asked of that format: only what is refused there before."""
+    everywhere = "".join(macro.text for macro in macros().values())
+    asked = set(re.findall(r"_in_format\('(\w+)'\)", everywhere))
+    for one in ("delta", "iceberg"):
+        _wrong([f"{one} has no {n}" for n in asked if f"_{one}__{n}" not in macros()])
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} calls {called}"
+            for macro in macros().values()
+            for called in macro.calls
+            if macros()[called].folder in FORMATS - {macro.folder}
+        ]
+    )
+
+
+def test_no_macro_beside_them_asks_which_format_it_is() -> None:
+    asked = re.compile(r"==? *'iceberg'|!= *'iceberg'|_target_format\(\) *[!=]= *'")
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {found[0]}"
+            for macro in macros().values()
+            if macro.folder not in FORMATS
+            for found in asked.finditer(macro.text)
         ]
     )
 

@@ -1,0 +1,77 @@
+{# Refuses what Iceberg does not have, or what is not there yet: docs/iceberg.md has the list. #}
+{% macro _iceberg__check_layout() -%}
+    {%- for name, instead in {
+        'liquid_clustered_by': 'partition_by takes transforms, such as bucket(16, id)',
+        'zorder': 'maintenance by Z-order is not there yet',
+        'options': 'use tblproperties',
+    }.items() if config.get(name) -%}
+        {%- do dbt_delta._refuse(
+            name ~ ' of ' ~ model.name ~ ' has no counterpart on Iceberg: ' ~ instead ~ '. Nothing was written. Remove it, or '
+            ~ 'build the model on a target of Delta.'
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _iceberg__buckets_instead() -%}
+    {{- return(' asks for buckets of Hive. Use partition_by with bucket(number, column).') -}}
+{%- endmacro %}
+
+{# Refuses a model of another format, and a connection without the plugin. #}
+{% macro _iceberg__check_target() -%}
+    {%- set format = dbt_delta._format() -%}
+    {%- if format != 'iceberg' and model.config.get('materialized') not in ('view', 'test') -%}
+        {%- do dbt_delta._refuse(
+            'file_format of ' ~ model.name ~ ' is ' ~ format ~ ', but target ' ~ target.name ~ ' builds Iceberg tables. Nothing '
+            ~ 'was written. Remove file_format, which follows the target, or use a target of Delta.'
+        ) -%}
+    {%- elif adapter.dbt_delta_select is not defined or not dbt_delta._is_session() -%}
+        {%- do dbt_delta._refuse(
+            'Target ' ~ target.name ~ ' has an Iceberg catalog, and only the embedded session with the plugin of '
+            ~ "dbt_delta's Python package builds on one so far. Nothing was written. Use method: session."
+        ) -%}
+    {%- elif model.language == 'python' -%}
+        {%- do dbt_delta._refuse(
+            model.name ~ ' is a Python model, which is not there yet on Iceberg. Nothing was written. Write it in SQL, or '
+            ~ 'build it on a target of Delta.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Refuses what a strategy cannot do with a table. #}
+{% macro _iceberg__check_strategy(table, settings) -%}
+    {%- set by_subquery = dbt_delta._replaces_by_subquery(settings) -%}
+    {%- if by_subquery -%}
+        {%- do dbt_delta._refuse(
+            'incremental_predicates of ' ~ table.name ~ ' have a subquery, by which Iceberg cannot replace rows: '
+            ~ settings.predicates | join(' and ') ~ '. Nothing was written. Use values, or delete+insert with a unique_key.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Refuses an operation that reads Delta's log, or runs Delta's statements. #}
+{% macro _iceberg__check_operation(name) -%}
+    {%- do dbt_delta._refuse(
+        name ~ ' is not there yet on Iceberg, which target ' ~ target.name ~ ' builds. Nothing was changed. docs/iceberg.md '
+        ~ 'says what is, and what to do meanwhile.'
+    ) -%}
+{%- endmacro %}
+
+{% macro _iceberg__change_feed_sql(relation, first, last) -%}
+    {%- do dbt_delta._iceberg__check_operation('a change feed') -%}
+{%- endmacro %}
+
+{% macro _iceberg__optimize_sql(relation, where=none, zorder_by=[], full=false) -%}
+    {%- do dbt_delta._iceberg__check_operation('optimize') -%}
+{%- endmacro %}
+
+{% macro _iceberg__purge_sql(relation, where=none) -%}
+    {%- do dbt_delta._iceberg__check_operation('purge_deletion_vectors') -%}
+{%- endmacro %}
+
+{% macro _iceberg__columns_with_statistics(state) -%}
+    {%- do dbt_delta._iceberg__check_operation('layout_advice') -%}
+{%- endmacro %}
+
+{% macro _iceberg__statistics_properties(names) -%}
+    {%- do dbt_delta._iceberg__check_operation('layout_advice') -%}
+{%- endmacro %}

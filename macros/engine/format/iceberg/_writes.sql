@@ -1,0 +1,82 @@
+{#
+    The options of a write that replaces rows: it fails if another writer has committed since the run looked at the table.
+    Iceberg itself would replace those rows, too, and say nothing.
+#}
+{% macro _iceberg__lock(table, more={}) -%}
+    {%- set options = dict(more) -%}
+    {%- if table.snapshot != 'none' -%}
+        {%- do options.update({
+            'isolation-level': 'serializable', 'validate-from-snapshot-id': table.snapshot,
+        }) -%}
+    {%- endif -%}
+    {{- return(' with ' ~ dbt_delta._literal_pairs(options) if options else '') -}}
+{%- endmacro %}
+
+{#
+    All rows of a table by those of a SELECT with its columns in their order. INSERT OVERWRITE would depend on
+    spark.sql.sources.partitionOverwriteMode.
+#}
+{% macro _iceberg__overwrite_all_sql(table, sql) -%}
+insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where true
+{{ sql }}
+{%- endmacro %}
+
+{# All rows, or the partitions that have rows in the SELECT. #}
+{% macro _iceberg__overwrite_sql(table, batch) -%}
+{%- if table.partitions -%}
+insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'overwrite-mode': 'dynamic'}) }} by name
+{{ dbt_delta._iceberg__checked_sql(table, dbt_delta._select_batch(batch), batch) }}
+{%- else -%}
+    {{ dbt_delta._iceberg__overwrite_all_sql(table, dbt_delta._iceberg__checked_sql(
+        table, 'select\n    ' ~ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') ~ '\nfrom ' ~ batch.from
+    )) }}
+{%- endif -%}
+{%- endmacro %}
+
+{#
+    The rows that meet a predicate, by those of the batch, in one MERGE: of an overwrite Iceberg refuses a predicate that
+    divides a file. The one row that deletes matches each row that meets the predicate; the names of the batch differ from
+    the table's, so the predicate means the table. A row that does not meet it fails the write.
+#}
+{% macro _iceberg__replace_where_sql(table, batch, settings) -%}
+{%- set predicate = dbt_delta._all_of(settings.predicates) -%}
+{%- set table = dict(table, checks=dict(table.checks, **{'incremental_predicates': predicate})) -%}
+{%- set names, nulls, source, values = [], [], [], [] -%}
+{%- for column in batch.columns -%}
+    {%- set name = dbt_delta._source_name(column.name) -%}
+    {%- do names.append(dbt_delta._quoted(column.name)) -%}
+    {%- do nulls.append('null as ' ~ name) -%}
+    {%- do source.append(dbt_delta._value(column) ~ ' as ' ~ name) -%}
+    {%- do values.append('source.' ~ name) -%}
+{%- endfor -%}
+merge into {{ table.name }}
+using (
+    select
+        true as __dbt_delete,
+        {{ nulls | join(',\n        ') }},
+        null as __dbt_broken
+    union all
+    select
+        null as __dbt_delete,
+        {{ source | join(',\n        ') }},
+        __dbt_broken
+    from {{ dbt_delta._iceberg__checked_source(table, batch, batch.from) }}
+) as source
+on
+    source.__dbt_delete = ({{ predicate }})
+    and ({{ predicate }})
+when matched then delete
+when not matched and source.__dbt_delete is null then
+    insert ({{ names | join(', ') }})
+    values ({{ dbt_delta._iceberg__checked_values(table, values, 'source') | join(', ') }})
+{%- endmacro %}
+
+{#
+    A clause that changes nothing: without one on matched rows Iceberg lets two writers insert the same new key. None if
+    there is one.
+#}
+{% macro _iceberg__guard_clause(settings, changes_matched) -%}
+    {{- return('when matched and false then delete' if settings.unique_key and not changes_matched else none) -}}
+{%- endmacro %}
+
+{% macro _iceberg__marker(table, batch, settings) -%}{{- return(none) -}}{%- endmacro %}

@@ -1,0 +1,190 @@
+"""What the macros write for an Iceberg catalog: decisions and texts, without Spark."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.unit.macros.rendering import CompilationError, load
+
+SETTINGS = {
+    "spark.sql.defaultCatalog": "lake",
+    "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+}
+KEYED = {"unique_key": ["id"], "strategy": "merge"}
+
+
+def through(settings: dict[str, str], **given: Any) -> SimpleNamespace:
+    """dbt's adapter of a profile with these settings of Spark."""
+    credentials = SimpleNamespace(method="session", server_side_parameters=settings)
+    return SimpleNamespace(
+        config=SimpleNamespace(credentials=credentials), dbt_delta_select=None, **given
+    )
+
+
+def iceberg(config: dict[str, Any] | None = None, settings: Any = SETTINGS) -> Any:
+    """The macros on a target with these settings, for a model with this configuration."""
+    given = config or {}
+    model = SimpleNamespace(
+        name="m", config={"materialized": "table"}, language="sql", columns={}, get=given.get
+    )
+    return load(
+        adapter=through(settings),
+        config=SimpleNamespace(get=lambda name, default=None: given.get(name, default)),
+        model=model,
+        target=SimpleNamespace(name="here"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "format"),
+    [
+        ({}, "delta"),
+        (SETTINGS, "iceberg"),
+        ({**SETTINGS, "spark.sql.defaultCatalog": "other"}, "delta"),
+        ({k: v for k, v in SETTINGS.items() if "catalog.lake" in k}, "delta"),
+    ],
+)
+def test_the_default_catalog_says_the_format(settings: dict[str, str], format: str) -> None:
+    assert iceberg(settings=settings)._target_format() == format
+    assert iceberg(settings=settings)._format() == format
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "problem"),
+    [
+        (SETTINGS, {"file_format": "delta"}, "is delta, but target here builds Iceberg tables"),
+        (SETTINGS, {"file_format": "Parquet"}, "is parquet, but target here builds Iceberg"),
+        ({}, {"file_format": "iceberg"}, "is iceberg, but target here builds Delta tables"),
+    ],
+)
+def test_the_other_format_is_refused(settings, given, problem) -> None:
+    with pytest.raises(CompilationError, match=problem):
+        iceberg(given, settings)._in_format("check_target")()
+
+
+def test_what_follows_the_target_is_not_refused() -> None:
+    iceberg()._in_format("check_target")()
+    iceberg({"file_format": "ICEBERG"})._in_format("check_target")()
+    iceberg({"file_format": "parquet"}, {})._in_format("check_target")()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sql"),
+    [
+        ("Day", "day", "`day`"),
+        ("days(ts)", "days(ts)", "days(`ts`)"),
+        (" DAY ( TS )", "days(ts)", "days(`ts`)"),
+        ("bucket(16, id)", "bucket(16, id)", "bucket(16, `id`)"),
+        ("truncate(id, 4)", "truncate(4, id)", "truncate(4, `id`)"),
+        ("hours(`a b`)", "hours(a b)", "hours(`a b`)"),
+        ("days(x)", "days(x)", "`days(x)`"),
+        ("nothing", None, None),
+        ("days(nothing)", None, None),
+    ],
+)
+def test_partitions(name: str, text: str | None, sql: str | None) -> None:
+    """A column that is called like a transform is that column."""
+    columns = [{"name": name} for name in ("day", "ts", "id", "a b", "days(x)")]
+    package = iceberg()
+    assert package._in_format("exact_partition")(columns, name) == text
+    if text is not None:
+        assert package._in_format("partitions_sql")([text], columns) == sql
+
+
+@pytest.mark.parametrize("name", ["bucket(id)", "days(3, ts)", "year_of(ts)"])
+def test_what_is_no_transform_is_refused(name: str) -> None:
+    with pytest.raises(CompilationError, match="is no column and no transform of Iceberg"):
+        iceberg()._in_format("exact_partition")([{"name": "ts"}, {"name": "id"}], name)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("delta.enableChangeDataFeed", True, {"format-version": "3"}),
+        ("delta.enableChangeDataFeed", "false", {}),
+        (
+            "delta.deletedFileRetentionDuration",
+            "interval 30 days",
+            {"history.expire.max-snapshot-age-ms": 2592000000},
+        ),
+        ("delta.deletedFileRetentionDuration", "a while", {}),
+        ("delta.appendOnly", "true", {}),
+    ],
+)
+def test_properties_of_delta(key: str, value: Any, expected: dict[str, Any]) -> None:
+    assert iceberg()._in_format("own_properties")(key, value) == expected
+
+
+def test_rows_are_marked_unless_the_model_says_otherwise() -> None:
+    package = iceberg({"write_mode": "copy_on_write"})
+    assert package._feature_properties(["deletion_vectors"])["write.merge.mode"] == "merge-on-read"
+    assert package._in_format("flag_properties")() == {
+        "write.delete.mode": "copy-on-write",
+        "write.update.mode": "copy-on-write",
+        "write.merge.mode": "copy-on-write",
+    }
+    with pytest.raises(CompilationError, match="write_mode is 'fast'"):
+        iceberg({"write_mode": "fast"})._in_format("flag_properties")()
+
+
+def test_what_replaces_rows_relies_on_the_snapshot_that_was_seen() -> None:
+    package, table = iceberg(), {"name": "`s`.`t`", "snapshot": "12", "checks": {}}
+    assert package._iceberg__overwrite_all_sql(table, "select 1") == (
+        "insert into `s`.`t` with ('isolation-level' = 'serializable', "
+        "'validate-from-snapshot-id' = '12') replace where true\nselect 1"
+    )
+    # A table without a commit has none that could be replaced.
+    empty = package._iceberg__overwrite_all_sql(dict(table, snapshot="none"), "select 1")
+    assert empty == "insert into `s`.`t` replace where true\nselect 1"
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes", "expected"),
+    [
+        (KEYED, False, "when matched and false then delete"),
+        (KEYED, True, None),
+        ({"unique_key": []}, False, None),
+    ],
+)
+def test_a_merge_that_only_inserts_is_guarded(settings, changes, expected) -> None:
+    assert iceberg()._in_format("guard_clause")(settings, changes) == expected
+
+
+def test_rows_are_checked_by_what_writes_them() -> None:
+    package = iceberg()
+    table = {"name": "`t`", "checks": {"positive": "v > 0"}}
+    sql = package._in_format("checked_sql")(table, "select 1 as v")
+    assert "when (v > 0) is not true then 'positive: v > 0'" in sql
+    assert "raise_error" in sql
+    assert package._in_format("checked_sql")({"checks": {}}, "select 1 as v") == "select 1 as v"
+    values = package._in_format("checked_values")(table, ["a", "b"], "s")
+    assert values[0].startswith("if(s.__dbt_broken is null, a, raise_error(")
+    assert values[1] == "b"
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"update_columns": ["v"]}, "merge_update_columns"),
+        ({"exclude_columns": ["v"]}, "merge_exclude_columns"),
+        ({"by_source_action": "update set v = 1"}, "not_matched_by_source_action"),
+        ({"strategy": "mine"}, "strategy mine"),
+    ],
+)
+def test_what_writes_other_rows_than_the_batch_has_no_constraints(more, what) -> None:
+    settings = {
+        **{"update_columns": [], "exclude_columns": [], "by_source_action": None},
+        **{"strategy": "merge", **more},
+    }
+    package, table = iceberg(), {"name": "`t`", "checks": {"c": "v > 0"}}
+    with pytest.raises(CompilationError, match=f"with {what} these are not the rows"):
+        package._in_format("check_checks")(table, settings)
+    package._in_format("check_checks")(dict(table, checks={}), settings)
+
+
+def test_what_is_deltas_is_refused_by_name() -> None:
+    with pytest.raises(CompilationError, match="optimize is not there yet on Iceberg"):
+        iceberg()._optimize_sql(SimpleNamespace(schema="s", identifier="t"))
+    with pytest.raises(CompilationError, match="liquid_clustered_by of m has no counterpart"):
+        iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
