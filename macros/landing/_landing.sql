@@ -32,7 +32,7 @@
 {# The columns that landing macros add. #}
 {% macro _ledger_columns() -%}
     {{- return([
-        '_file', '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id', '_rejected_reason',
+        dbt_delta.landed_file_column(), '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id', '_rejected_reason',
         '_rejected_line',
     ]) -}}
 {%- endmacro %}

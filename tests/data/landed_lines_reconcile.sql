@@ -21,7 +21,7 @@ loaded as (
     {% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
     select
         '{{ table }}' as table_name,
-        _file,
+        {{ dbt_delta.landed_file_column() }} as _file,
         _file_modified_at,
         _file_size,
         count_if(_line > 0) as loaded_lines,

@@ -41,7 +41,7 @@ PROCESS_FOLDERS = ("doctor", "landing", "reference", "server", "setup", "stores"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--target",
-        choices=["session", "thrift"],
+        choices=["session", "thrift", "iceberg"],
         default="session",
         help="where dbt runs its models in the functional tests",
     )
@@ -59,11 +59,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.path.parent.name in PROCESS_FOLDERS or "_process_" in item.path.name:
                 item.add_marker(skip)
-    if config.getoption("--target") == "session":
+    if config.getoption("--target") == "iceberg":
+        _skip_what_is_deltas(items)
+    if config.getoption("--target") != "thrift":
         return
     skip = pytest.mark.skip(reason="it is about a session, or starts its servers itself")
     for item in items:
         if item.path.parent.name in SESSION_FOLDERS or item.get_closest_marker("session"):
+            item.add_marker(skip)
+
+
+def _skip_what_is_deltas(items: list[pytest.Item]) -> None:
+    skip = pytest.mark.skip(reason="it is about Delta itself, or starts processes on it")
+    for item in items:
+        if item.get_closest_marker("delta") or item.path.parent.name in PROCESS_FOLDERS:
             item.add_marker(skip)
 
 
@@ -108,7 +117,9 @@ def home(request: pytest.FixtureRequest) -> Generator[Path, None, None]:
         enable_test_caching()
         # For each of its flags dbt searches the call stack for the adapter, a tenth of a run.
         BehaviorFlagRendered._default_source = staticmethod(lambda: "dbt.adapters.spark.impl")
-        if request.config.getoption("--target") == "session":
+        target = request.config.getoption("--target")
+        if target != "thrift":
+            os.environ["DBT_TARGET"] = target
             yield folder
         else:
             os.environ.update(DBT_TARGET="thrift", DBT_DELTA_PORT=str(free_port()))

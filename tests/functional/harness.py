@@ -82,6 +82,11 @@ def is_session() -> bool:
     return os.environ.get("DBT_TARGET") != "thrift"
 
 
+def is_iceberg() -> bool:
+    """Whether dbt builds Iceberg tables."""
+    return os.environ.get("DBT_TARGET") == "iceberg"
+
+
 @dataclass
 class Invocation:
     """What one dbt command gave back."""
@@ -214,13 +219,35 @@ class Project:
         return found if order_by else sorted(found, key=lambda row: _rank(list(row.values())))
 
     def history(self, name: str) -> list[dict[str, Any]]:
-        """Delta's history of a table, newest first; ``userMetadata`` as written."""
+        """Delta's history of a table, newest first; ``userMetadata`` as written.
+
+        On Iceberg a version is the number of a snapshot, from 0.
+        """
+        if is_iceberg():
+            return self.snapshots(name)
         found = self.sql(f"describe history {self.relation(name)}")
         return [row.asDict(recursive=True) for row in found]
 
     def version(self, name: str) -> int:
         """The table's newest version."""
         return self.history(name)[0]["version"]
+
+    def snapshots(self, name: str) -> list[dict[str, Any]]:
+        """The snapshots of an Iceberg table, newest first, in words of Delta's history."""
+        found = self.sql(
+            f"select snapshot_id, operation, summary from {self.relation(name)}.snapshots "
+            "order by committed_at"
+        )
+        return [
+            {
+                "version": number,
+                "snapshot": row.snapshot_id,
+                "operation": row.operation,
+                "userMetadata": row.summary.get("dbt"),
+                "operationMetrics": row.summary,
+            }
+            for number, row in enumerate(found)
+        ][::-1]
 
     @property
     def warehouse(self) -> Path:
@@ -364,10 +391,10 @@ def consumer_files(schema: str, profile: str = PROFILE) -> dict[str, str]:
         "dispatch": [
             {"macro_namespace": "dbt", "search_order": ["consumer", "dbt_delta", "dbt"]},
         ],
-        "models": {"+file_format": "delta"},
-        "snapshots": {"+file_format": "delta"},
-        "seeds": {"+file_format": "delta"},
     }
+    if not is_iceberg():
+        kinds = ("models", "snapshots", "seeds")
+        project.update({kind: {"+file_format": "delta"} for kind in kinds})
     return {
         "profiles.yml": re.sub(r"^dbt_delta:", f"{profile}:", settings, flags=re.MULTILINE),
         "dbt_project.yml": yaml.safe_dump(project, sort_keys=False),
@@ -439,6 +466,8 @@ KERNEL_FAILS = ("KernelException", "INVALID_IDENTIFIER", "PARSE_SYNTAX_ERROR", "
 
 def read(text: str) -> list[Any]:
     """Rows of a query by Delta's Kernel; by Spark's own reader where the Kernel cannot."""
+    if is_iceberg():
+        return list(session().sql(text).collect())
     try:
         return list(_reader().sql(text).collect())
     except Exception as error:
@@ -453,7 +482,8 @@ def settings() -> dict[str, str]:
 
     text = consumer_files("none")["profiles.yml"]
     # Rendered per value, as dbt does: a value may hold what YAML reads differently.
-    target = yaml.safe_load(text)[PROFILE]["outputs"]["session"]
+    name = "iceberg" if is_iceberg() else "session"
+    target = yaml.safe_load(text)[PROFILE]["outputs"][name]
     flags = SimpleNamespace(PROFILES_DIR=REPOSITORY)
     return {
         key: Template(str(value)).render(env_var=os.environ.get, flags=flags).strip()

@@ -5,6 +5,7 @@
 {% macro _column_plan(source_columns, table, settings, promised, sql) -%}
     {%- set written = dbt_delta._without_control_columns(source_columns, settings) -%}
     {%- do dbt_delta._check_contract(written, sql) -%}
+    {%- do dbt_delta._in_format('check_columns')(written, table.name) -%}
     {%- set changes = dbt_delta._schema_changes(
         written, table, settings, promised or {'properties': {}, 'checks': {}, 'follows_checks': false}
     ) -%}

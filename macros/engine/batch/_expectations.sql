@@ -234,8 +234,11 @@ where not __dbt_in_scope
 {% macro _create_quarantine_sql(name, judged, columns) -%}
 {%- set scope = dbt_delta._scope('all') -%}
 create or replace table {{ name }}
-using delta
-tblproperties {{ dbt_delta._literal_pairs(dbt_delta._feature_properties(['column_mapping', 'type_widening'])) }}
+using {{ dbt_delta._target_format() }}
+{%- set properties = dbt_delta._feature_properties(['column_mapping', 'type_widening']) %}
+{%- if properties %}
+tblproperties {{ dbt_delta._literal_pairs(properties) }}
+{%- endif %}
 as
 select
     * except (__dbt_has_key, __dbt_in_scope),

@@ -23,7 +23,7 @@
         select path, _file_size as bytes from ({{ listing }}) as found
         {%- if ledger is not none %}
         left anti join {{ ledger }} as seen
-            on found._file = seen._file
+            on found._file = seen.{{ dbt_delta._in_format('file_column')() }}
             and found._file_modified_at = seen._file_modified_at
             and found._file_size = seen._file_size
         {%- endif %}

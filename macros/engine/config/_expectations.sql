@@ -104,8 +104,11 @@
     {%- set what = 'Expectation ' ~ found[0].name ~ ' of ' ~ node.name -%}
     {%- if kind == 'ephemeral' -%}
         {%- do dbt_delta._refuse(what ~ ': an ephemeral model has no table. Make it a view or a table.') -%}
-    {%- elif (config.get('file_format') or 'delta') | lower != 'delta' and kind != 'view' -%}
-        {%- do dbt_delta._refuse(what ~ ' needs file_format delta; it is ' ~ config.get('file_format') ~ '.') -%}
+    {%- elif (config.get('file_format') or dbt_delta._target_format()) | lower != dbt_delta._target_format()
+        and kind != 'view' -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' needs file_format ' ~ dbt_delta._target_format() ~ '; it is ' ~ config.get('file_format') ~ '.'
+        ) -%}
     {%- elif kind == 'view' and found | selectattr('is_enforced') | list -%}
         {%- do dbt_delta._refuse(
             'Expectation ' ~ (found | selectattr('is_enforced') | first).name ~ ' of ' ~ node.name

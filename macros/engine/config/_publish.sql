@@ -31,6 +31,7 @@
     {%- set given = dict(given, schema=rendered) if is_jinja else given -%}
     {%- do dbt_delta._check_publish(given) -%}
     {%- set targets = dbt_delta._names(given.get('targets', target.name)) -%}
+    {%- if target.name in targets -%}{%- do dbt_delta._in_format('check_operation')('dbt_delta_publish') -%}{%- endif -%}
     {{- return({
         'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
     } if target.name in targets else none) -}}

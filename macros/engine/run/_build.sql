@@ -10,6 +10,7 @@
     {%- if beside -%}{%- do dbt_delta._check_readers(relation) -%}{%- endif -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
     {%- set columns = dbt_delta._columns_of(sql, layout.checks, stored=true) -%}
+    {%- do dbt_delta._in_format('check_columns')(columns, relation.identifier) -%}
     {%- set layout = dbt_delta._fit_comments(
         dbt_delta._name_layout(layout, columns), columns | map(attribute='name') | list
     ) -%}

@@ -11,6 +11,7 @@
     {%- set expectations = dbt_delta._of_images(expectations) -%}
     {%- set columns = dbt_delta._columns_of(sql, stored=true) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
+    {%- do dbt_delta._in_format('check_columns')(columns, model.name) -%}
     {%- set quarantine = dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set judged = dict(dbt_delta._judged(sql, columns, expectations), quarantine=quarantine) -%}
@@ -329,6 +330,7 @@
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
     {%- do dbt_delta._check_expectations(expectations, columns, model.name) -%}
+    {%- do dbt_delta._in_format('check_columns')(columns, model.name) -%}
     {%- set judged = dbt_delta._judged(sql, columns, expectations) -%}
     {%- if not flags.EMPTY -%}
         {%- set judged = dbt_delta._count_judged(judged) -%}

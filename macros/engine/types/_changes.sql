@@ -42,28 +42,8 @@
     {{- return(changes) -}}
 {%- endmacro %}
 
-{#
-    Whether Delta can widen a column from one type to another. The list is from the
-    documentation of Delta 4.4.
-#}
-{% macro _widens(narrow, wide) -%}
-    {%- set digits = {'tinyint': 3, 'smallint': 5, 'int': 10, 'bigint': 20} -%}
-    {%- set order = digits.keys() | list -%}
-    {%- if wide.startswith('decimal') -%}
-        {%- set to = modules.re.findall('\\d+', wide) | map('int') | list -%}
-        {%- if narrow.startswith('decimal') -%}
-            {%- set from = modules.re.findall('\\d+', narrow) | map('int') | list -%}
-            {{- return(to[1] >= from[1] and to[0] - to[1] >= from[0] - from[1]) -}}
-        {%- endif -%}
-        {{- return(narrow in digits and to[0] - to[1] >= digits[narrow]) -}}
-    {%- elif narrow in digits and wide in digits -%}
-        {{- return(order.index(wide) > order.index(narrow)) -}}
-    {%- endif -%}
-    {{- return((narrow, wide) in (
-        ('tinyint', 'double'), ('smallint', 'double'), ('int', 'double'), ('float', 'double'),
-        ('date', 'timestamp_ntz'),
-    )) -}}
-{%- endmacro %}
+{# Whether a column can be widened from one type to another. #}
+{% macro _widens(narrow, wide) -%}{{- return(dbt_delta._in_format('widens')(narrow, wide)) -}}{%- endmacro %}
 
 {# Whether a column of another type can store every value of a type unchanged. #}
 {% macro _fits(type, column_type) -%}

@@ -35,7 +35,7 @@ judged as (
     left join (
         select
             _file_hash,
-            min(_file) as _file
+            min({{ dbt_delta._in_format('file_column')() }}) as _file
         from {{ ledger }}
         where _line is null or _line > 0
         group by _file_hash
@@ -66,12 +66,13 @@ judged as (
 
 {# The rows of the CTE `checked`: values by the names of their columns, then what the ledger knows of a row. #}
 {% macro _landed_rows_sql(values, ledger) -%}
+{%- set column = dbt_delta._in_format('file_column')() -%}
 select
     {%- for name, value in values.items() %}
     case when _rejected_reason is null then {{ value }} end
         as {{ dbt_delta._quoted(name) }},
     {%- endfor %}
-    _file,
+    _file{{ ' as ' ~ column if column != '_file' }},
     _line,
     _file_modified_at,
     _file_size,

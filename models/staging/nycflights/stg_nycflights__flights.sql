@@ -28,7 +28,7 @@ final as (
         arr_delay as arrival_delay_minutes,
         air_time as air_minutes,
         distance as distance_miles,
-        to_date(left(_file, 10)) as delivered_on,
+        to_date(left({{ dbt_delta.landed_file_column() }}, 10)) as delivered_on,
         _file_hash as delivery_id,
         _load_id as load_id,
         _line as line_number

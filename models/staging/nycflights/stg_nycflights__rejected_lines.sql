@@ -2,7 +2,7 @@
 {% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
 select
     '{{ table }}' as table_name,
-    _file as file_name,
+    {{ dbt_delta.landed_file_column() }} as file_name,
     _line as line_number,
     _rejected_reason as reason,
     _rejected_line as line,

@@ -2,7 +2,7 @@ with raw as (
 
     select
         *,
-        struct(_load_id, _file, _line) as delivery
+        struct(_load_id, {{ dbt_delta.landed_file_column() }}, _line) as delivery
     from {{ ref('raw_nycflights__weather') }}
     where _rejected_reason is null
 

@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from dbt_delta.session import profile
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt_delta.session import formats, profile
+
+logger = AdapterLogger("dbt_delta")
 
 
 def execute_nodes(stock: Any) -> Any:
@@ -22,6 +26,9 @@ def execute_nodes(stock: Any) -> Any:
     def decided(self: Any, adapter: Any) -> Any:
         is_ours = getattr(adapter, "method", None) == profile.SESSION
         if build.is_off or not is_ours or not build.is_wanted(self.manifest):
+            return stock(self)
+        if formats.asked(adapter.config.credentials.server_side_parameters) != formats.DELTA:
+            logger.warning("build_when has no effect on Iceberg yet: every node runs.")
             return stock(self)
         adapter.build = current = build.Build(adapter, self.config, self.manifest)
         try:

@@ -37,16 +37,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# Refuses what a strategy cannot do with a table. #}
-{% macro _iceberg__check_strategy(table, settings) -%}
-    {%- set by_subquery = dbt_delta._replaces_by_subquery(settings) -%}
-    {%- if by_subquery -%}
-        {%- do dbt_delta._refuse(
-            'incremental_predicates of ' ~ table.name ~ ' have a subquery, by which Iceberg cannot replace rows: '
-            ~ settings.predicates | join(' and ') ~ '. Nothing was written. Use values, or delete+insert with a unique_key.'
-        ) -%}
-    {%- endif -%}
-{%- endmacro %}
+{% macro _iceberg__check_strategy(table, settings) -%}{%- endmacro %}
 
 {# Refuses an operation that reads Delta's log, or runs Delta's statements. #}
 {% macro _iceberg__check_operation(name) -%}

@@ -40,6 +40,13 @@ insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'over
 #}
 {% macro _iceberg__replace_where_sql(table, batch, settings) -%}
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
+{%- if dbt_delta._replaces_by_subquery(settings) -%}
+    {#- ON takes no subquery, so the rows to keep are written anew. -#}
+    {%- set rows = dbt_delta._iceberg__checked_sql(table, 'select * from ' ~ batch.from, batch) -%}
+    {{- return(dbt_delta._iceberg__overwrite_all_sql(
+        table, dbt_delta._with_kept_rows_sql(table, dict(batch, **{'from': '(\n' ~ rows ~ '\n)'}), predicate)
+    )) -}}
+{%- endif -%}
 {%- set table = dict(table, checks=dict(table.checks, **{'incremental_predicates': predicate})) -%}
 {%- set names, nulls, source, values = [], [], [], [] -%}
 {%- for column in batch.columns -%}
