@@ -3,6 +3,7 @@
     Left-over ones of an earlier build of it are dropped first.
 #}
 {% macro create_ci_schemas(production) -%}
+    {%- do dbt_delta._in_format('check_operation')('create_ci_schemas') -%}
     {%- set schemas = dbt_delta._ci_schemas(production, 'create_ci_schemas') -%}
     {%- for schema in dbt_delta._existing_ci_schemas(schemas, 'create_ci_schemas') -%}
         {%- do dbt_delta._execute(dbt_delta.get_drop_ci_schema_sql(schema)) -%}

@@ -4,6 +4,7 @@
     one goes on where that stopped.
 #}
 {% macro erase(kind, requests, action='delete', retention_hours=none, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('erase') -%}
     {%- if retention_hours is not none and (retention_hours is not number or retention_hours < 0) -%}
         {%- do dbt_delta._refuse("erase has retention_hours '" ~ retention_hours ~ "'. Use a number of hours.") -%}
     {%- endif -%}

@@ -3,6 +3,7 @@
     no keys: the certificate has their hashes.
 #}
 {% macro erase_verify(request, values_file=none) -%}
+    {%- do dbt_delta._in_format('check_operation')('erase_verify') -%}
     {%- if adapter.dbt_delta_erasure is not defined or adapter.dbt_delta_erasure() is none -%}
         {%- do dbt_delta._refuse('erase_verify decodes files, which needs an embedded session (method: session).') -%}
     {%- endif -%}

@@ -3,6 +3,7 @@
     partition columns of a folder are given with their types.
 #}
 {% macro convert_to_delta(source, partition_by=none, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('convert_to_delta') -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set is_path = source is string and '/' in source -%}
     {%- if partition_by is not none and partition_by is not mapping -%}

@@ -3,6 +3,7 @@
     removed without being read, files are rewritten, or rows are hidden by deletion vectors.
 #}
 {% macro delete_where(relation, predicate, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('delete_where') -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'delete_where') -%}
     {%- set name = dbt_delta._named(relation) -%}

@@ -4,6 +4,7 @@
     changes nothing.
 #}
 {% macro layout_advice(select=none, state=none, output='text') -%}
+    {%- do dbt_delta._in_format('check_operation')('layout_advice') -%}
     {%- do dbt_delta._check_choice('layout_advice: output', output, ['text', 'json']) -%}
     {%- set lines = [] -%}
     {%- for table in dbt_delta._selected_tables(select, state, 'layout_advice') if table.state is not none -%}

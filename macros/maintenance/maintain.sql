@@ -4,6 +4,7 @@
     the others go on.
 #}
 {% macro maintain(select=none, state=none, budget_gb=none, budget_minutes=none, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('maintain') -%}
     {%- for name, value in {'budget_gb': budget_gb, 'budget_minutes': budget_minutes}.items() -%}
         {%- if value is not none and (value is not number or value is boolean or value < 0) -%}
             {%- do dbt_delta._refuse('maintain has ' ~ name ~ " '" ~ value ~ "'. Use a number.") -%}

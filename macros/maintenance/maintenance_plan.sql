@@ -1,5 +1,6 @@
 {# Lists the maintenance that is worth doing for the project's tables, and why; changes nothing. #}
 {% macro maintenance_plan(select=none, state=none, output='text') -%}
+    {%- do dbt_delta._in_format('check_operation')('maintenance_plan') -%}
     {%- do dbt_delta._check_choice('maintenance_plan: output', output, ['text', 'json', 'markdown']) -%}
     {%- set lines = [] -%}
     {%- for table in dbt_delta._plan(select, state, 'maintenance_plan') -%}

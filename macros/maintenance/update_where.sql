@@ -3,6 +3,7 @@
     in its column, or that violates a constraint, is refused before the write.
 #}
 {% macro update_where(relation, set, predicate, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('update_where') -%}
     {%- if not execute -%}{{- return('') -}}{%- endif -%}
     {%- set relation = dbt_delta._relation_given(relation, 'update_where') -%}
     {%- set what = 'update_where of ' ~ dbt_delta._named(relation) -%}

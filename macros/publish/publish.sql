@@ -1,5 +1,6 @@
 {# A run operation that publishes what is built, unless something is left to do; `force` asks nothing. #}
 {% macro publish(force=false, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('publish') -%}
     {%- set settings = dbt_delta._publish_wanted('publish') -%}
     {%- set plan = dbt_delta._publish(settings, [], is_forced=force, dry_run=true) -%}
     {%- if plan.held and settings.unit == 'build' -%}

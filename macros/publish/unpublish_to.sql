@@ -3,6 +3,7 @@
     succeeds publishes what is built.
 #}
 {% macro unpublish_to(run, dry_run=false) -%}
+    {%- do dbt_delta._in_format('check_operation')('unpublish_to') -%}
     {%- set settings = dbt_delta._publish_wanted('unpublish_to') -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- set found = dbt_delta._publication_of(run, [] if state.is_new else dbt_delta._publications(settings)) -%}

@@ -1,5 +1,6 @@
 {# A run operation that writes one page about runs, models, tests and tables. #}
 {% macro report(select=none, days=90, output=none) -%}
+    {%- do dbt_delta._in_format('check_operation')('report') -%}
     {%- if adapter.dbt_delta_report is not defined -%}
         {%- do dbt_delta._refuse(
             'report needs the plugin of the Python package dbt_delta. Install it, and leave DBT_DELTA_PLUGIN unset.'

@@ -3,6 +3,7 @@
     dbt_unique_key_N, and fills deletion rows (hard_deletes: new_record) that have lost their key and values.
 #}
 {% macro repair_snapshot(snapshot=none, dry_run=true) -%}
+    {%- do dbt_delta._in_format('check_operation')('repair_snapshot') -%}
     {%- set node = dbt_delta._snapshot_node(snapshot) -%}
     {%- set existing = dbt_delta._existing(api.Relation.create(schema=node.schema, identifier=node.alias)) -%}
     {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}

@@ -1,5 +1,6 @@
 {# Of each node with build_when: its last run, and why it would run now or not, in the terminal or as JSON. #}
 {% macro state(select=none, output='text') -%}
+    {%- do dbt_delta._in_format('check_operation')('state') -%}
     {%- if output not in ('text', 'json') -%}
         {%- do dbt_delta._refuse("state has output '" ~ output ~ "'. It is one of text, json.") -%}
     {%- endif -%}

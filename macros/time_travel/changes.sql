@@ -5,6 +5,7 @@
 #}
 {% macro changes(relation, from_version, to_version=none) -%}
     {%- if not execute -%}{{- return('select * from ' ~ relation) -}}{%- endif -%}
+    {%- do dbt_delta._in_format('check_operation')('changes') -%}
     {%- for name, version in {'from_version': from_version, 'to_version': to_version}.items() if version is not none -%}
         {%- do dbt_delta._check_version('changes of ' ~ relation ~ ' has ' ~ name, version) -%}
     {%- endfor -%}

@@ -32,6 +32,7 @@
 
 {# The commits of a run: last, an invocation id or its beginning. Refuses a run without commits in this project. #}
 {% macro _run_lines(run) -%}
+    {%- do dbt_delta._in_format('check_operation')('history of a run') -%}
     {%- set found = dbt_delta._run_tables() -%}
     {%- for line in found.lost -%}{%- do log(line ~ '.', info=true) -%}{%- endfor -%}
     {%- set wanted = dbt_delta._run_id(
@@ -50,7 +51,7 @@
     {{- return(dict(
         {
             'table': dbt_delta._bare(relation),
-            'version': commit.version,
+            'version': dbt_delta._readable([commit], commit.version),
             'time': commit.time.isoformat(),
             'age': dbt_delta._age(commit.time),
             'operation': commit.operation,

@@ -4,6 +4,7 @@
     second call finishes a killed one. Undoing an undo is a redo.
 #}
 {% macro undo_run(run, dry_run=false, cascade=false, exclude=[]) -%}
+    {%- do dbt_delta._in_format('check_operation')('undo_run') -%}
     {%- set found = dbt_delta._run_tables(exclude) -%}
     {%- set tables = found.tables -%}
     {%- set runs = dbt_delta._runs_of(tables) -%}

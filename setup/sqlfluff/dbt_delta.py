@@ -10,6 +10,10 @@ def latest_dump(relation):
     return f"select * from {relation}"
 
 
+def landed_file_column():
+    return "_file"
+
+
 def landing_dir():
     return "landing"
 

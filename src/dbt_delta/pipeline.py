@@ -30,10 +30,11 @@ class Build:
         from dbt.cli.main import dbtRunner
 
         self._arguments = dbt_arguments
-        parsed = dbtRunner().invoke(["parse", "--quiet"])
+        self._target = _target(dbt_arguments)
+        parsed = dbtRunner().invoke(["parse", "--quiet", *self._target])
         if not parsed.success:
             # Again, with output: dbt itself says what is wrong.
-            _require(dbtRunner().invoke(["parse"]))
+            _require(dbtRunner().invoke(["parse", *self._target]))
         self._dbt = dbtRunner(manifest=parsed.result)
 
     def until(self, day: dt.date | None, quiet: bool = False) -> None:
@@ -47,7 +48,8 @@ class Build:
         _require(self._build(quiet))
 
     def show_answers(self) -> None:
-        _require(self._dbt.invoke(["--quiet", "show", "--select", ANSWERS, "--limit", "10"]))
+        shown = ["--quiet", "show", "--select", ANSWERS, "--limit", "10", *self._target]
+        _require(self._dbt.invoke(shown))
 
     def nightly(self, night: Night) -> None:
         """Lands, builds, tests and maintains; maintenance also runs if the build failed.
@@ -62,13 +64,23 @@ class Build:
             built = self._build()
             night.note(done, built)
         with night.step("maintain") as done:
-            maintained = self._dbt.invoke(["--quiet", "run-operation", "maintain"])
+            maintained = self._dbt.invoke(["--quiet", "run-operation", "maintain", *self._target])
             night.note(done, maintained)
         _require(built)
         _require(maintained)
 
     def _build(self, quiet: bool = False) -> Any:
         return self._dbt.invoke([*(["--quiet"] if quiet else []), "build", *self._arguments])
+
+
+def _target(dbt_arguments: list[str]) -> list[str]:
+    """Those of dbt's arguments that name the target: all commands of a build have the same one."""
+    for position, argument in enumerate(dbt_arguments):
+        if argument in ("--target", "-t"):
+            return dbt_arguments[position : position + 2]
+        if argument.startswith("--target="):
+            return [argument]
+    return []
 
 
 def _night(dbt_arguments: list[str], on_failure: str | None) -> int:

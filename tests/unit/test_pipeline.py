@@ -108,3 +108,16 @@ def test_until_needs_a_date(capsys: pytest.CaptureFixture[str], command: str) ->
     assert ended.value.code == 2
     said = capsys.readouterr().err
     assert said == "run: --until needs a date such as 2013-01-31. Got: 'january'\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], []),
+        (["--select", "a", "--target", "iceberg", "-x"], ["--target", "iceberg"]),
+        (["-t", "iceberg"], ["-t", "iceberg"]),
+        (["--target=iceberg", "--full-refresh"], ["--target=iceberg"]),
+    ],
+)
+def test_all_commands_of_a_build_have_its_target(arguments, expected) -> None:
+    assert pipeline._target(arguments) == expected

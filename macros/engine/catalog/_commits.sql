@@ -1,5 +1,6 @@
 {#
-    The commits of a Delta table, newest first: {version, time, operation, parameters, metrics}, and what the tag
+    The commits of a table, newest first: {version, snapshot, time, operation, parameters, metrics}; `snapshot` is the
+    number by which readers find the version, if that is another one. And what the tag
     says, which is none or empty if dbt did not make the commit: {node, run, project, started}; of an undo also
     `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
     of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
@@ -13,9 +14,7 @@
 
 {# The same of a table by its name in SQL, or by its path. #}
 {% macro _commits_of(name, limit=none) -%}
-    {{- return(dbt_delta._commits_in(run_query(
-        'describe history ' ~ name ~ (' limit ' ~ limit if limit is not none else '')
-    ).rows)) -}}
+    {{- return(dbt_delta._commits_in(run_query(dbt_delta._in_format('history_sql')(name, limit)).rows)) -}}
 {%- endmacro %}
 
 {# The commits in rows of DESCRIBE HISTORY. #}
@@ -31,6 +30,7 @@
 {% macro _commit(row) -%}
     {{- return(dict({
         'version': row['version'] | int,
+        'snapshot': dbt_delta._in_format('snapshot_of')(row),
         'time': row['timestamp'],
         'operation': row['operation'],
         'parameters': fromjson(row['operationParameters'] or '{}', {}),

@@ -36,7 +36,8 @@
     {%- for version in (from, to) | unique -%}
         {%- do dbt_delta._reach(relation, version, commits, macro) -%}
     {%- endfor -%}
-    {%- set way = dbt_delta._diff_way(commits, low, high, dbt_delta._reuses_names(commits, low, high)) -%}
+    {%- set way = 'all' if not dbt_delta._in_format('has_log')()
+        else dbt_delta._diff_way(commits, low, high, dbt_delta._reuses_names(commits, low, high)) -%}
     {%- if way != 'rows' -%}
         {%- set rows = {'kind': way} -%}
     {%- elif dbt_delta._has_change_feed(relation, low + 1, high) -%}
@@ -47,9 +48,10 @@
         {%- set rows = dbt_delta._touched_files(relation, low + 1, high) -%}
     {%- endif -%}
     {{- return({
-        'before': dbt_delta._as_of(relation, from),
-        'after': dbt_delta._as_of(relation, to),
-        'from_version': from, 'to_version': to, 'rows': rows,
+        'before': dbt_delta._as_of(relation, dbt_delta._readable(commits, from)),
+        'after': dbt_delta._as_of(relation, dbt_delta._readable(commits, to)),
+        'from_version': dbt_delta._readable(commits, from), 'to_version': dbt_delta._readable(commits, to),
+        'rows': rows,
     }) -}}
 {%- endmacro %}
 

@@ -8,15 +8,17 @@
     {{- return(dbt_delta._existing(relation) if relation.schema | lower in dbt_delta._schemas() else none) -}}
 {%- endmacro %}
 
-{# What the catalog has under a name that must be a Delta table. #}
+{# What the catalog has under a name that must be a table of the target's format. #}
 {% macro _delta_table(relation, macro) -%}
+    {%- do dbt_delta._in_format('check_operation')(macro) -%}
     {%- set existing = dbt_delta._entry(relation) -%}
-    {%- if existing is none or existing.type == 'view' or existing.provider != 'delta' -%}
+    {%- if existing is none or existing.type == 'view'
+        or existing.provider != dbt_delta._target_format() -%}
         {%- do dbt_delta._refuse(
             macro ~ ': ' ~ dbt_delta._named(relation) ~ ' is '
             ~ ('not in the catalog' if existing is none else 'a view' if existing.type == 'view'
                 else 'a ' ~ existing.provider ~ ' table')
-            ~ '; only a Delta table has versions. Build it first, or use another target.'
+            ~ '; only ' ~ dbt_delta._in_format('a_table')() ~ ' has versions. Build it first, or use another target.'
         ) -%}
     {%- endif -%}
     {{- return(existing) -}}

@@ -25,7 +25,7 @@
             ~ dbt_delta._erased_since(commits, version) ~ ', and would bring back who was erased. Use a later version.'
         ) -}}
     {%- endif -%}
-    {%- set text = dbt_delta._as_of(relation, version) -%}
+    {%- set text = dbt_delta._as_of(relation, dbt_delta._readable(commits, version)) -%}
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
     {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}

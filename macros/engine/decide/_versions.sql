@@ -5,7 +5,13 @@
 {% macro _version_meant(relation, wanted, commits, what, after, time) -%}
     {%- set text = wanted | string | trim -%}
     {%- set first, newest = commits[-1].version, commits[0].version -%}
-    {%- if modules.re.fullmatch('[0-9]+', text) -%}
+    {%- if modules.re.fullmatch('[0-9]+', text) and commits[0].get('snapshot') is not none -%}
+        {%- for commit in commits if commit.snapshot == text | int -%}{{- return(commit.version) -}}{%- endfor -%}
+        {%- do dbt_delta._refuse(
+            what ~ ' is ' ~ text ~ ': ' ~ dbt_delta._named(relation) ~ ' has no snapshot with this id. The operation history '
+            ~ 'shows those that it has.'
+        ) -%}
+    {%- elif modules.re.fullmatch('[0-9]+', text) -%}
         {%- if not first <= text | int <= newest -%}
             {%- do dbt_delta._refuse(
                 what ~ ' is ' ~ text ~ ': ' ~ dbt_delta._named(relation) ~ ' has versions ' ~ first ~ ' to '
@@ -43,4 +49,12 @@
         what ~ " is '" ~ text ~ "', which is before the oldest version of " ~ dbt_delta._named(relation) ~ ', of '
         ~ commits[-1].time.isoformat(' ')[:19] ~ '.'
     ) -%}
+{%- endmacro %}
+
+{# A version of these commits as readers find it. #}
+{% macro _readable(commits, version) -%}
+    {%- for commit in commits if commit.version == version and commit.get('snapshot') is not none -%}
+        {{- return(commit.snapshot) -}}
+    {%- endfor -%}
+    {{- return(version) -}}
 {%- endmacro %}

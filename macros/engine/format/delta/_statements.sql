@@ -76,3 +76,14 @@ reorg table {{ dbt_delta._named(relation) }}
 
 {# What the model builds, in messages. #}
 {% macro _delta__a_table() -%}{{- return('a Delta table') -}}{%- endmacro %}
+
+{# The commits of a table, newest first. #}
+{% macro _delta__history_sql(name, limit=none) -%}
+    {{- return('describe history ' ~ name ~ (' limit ' ~ limit if limit is not none else '')) -}}
+{%- endmacro %}
+
+{# The number by which readers find the version of a commit, if it is another one. #}
+{% macro _delta__snapshot_of(row) -%}{{- return(none) -}}{%- endmacro %}
+
+{# Whether the log tells which rows changed. #}
+{% macro _delta__has_log() -%}{{- return(true) -}}{%- endmacro %}

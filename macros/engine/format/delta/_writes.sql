@@ -80,5 +80,7 @@ insert overwrite table {{ table.name }} with (
 {%- endmacro %}
 
 {% macro _delta__add_check_sql(table, name, expression) -%}
-    {{- return('alter table ' ~ table ~ ' add constraint ' ~ dbt_delta._quoted(name) ~ ' check (' ~ expression ~ ')') -}}
+    {{- return(
+        'alter table ' ~ table ~ ' add constraint ' ~ dbt_delta._quoted(name) ~ ' check (' ~ expression ~ ')'
+    ) -}}
 {%- endmacro %}

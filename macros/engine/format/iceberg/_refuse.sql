@@ -41,6 +41,7 @@
 
 {# Refuses an operation that reads Delta's log, or runs Delta's statements. #}
 {% macro _iceberg__check_operation(name) -%}
+    {%- if name in ('history', 'diff') -%}{{- return(none) -}}{%- endif -%}
     {%- do dbt_delta._refuse(
         name ~ ' is not there yet on Iceberg, which target ' ~ target.name ~ ' builds. Nothing was changed. docs/iceberg.md '
         ~ 'says what is, and what to do meanwhile.'

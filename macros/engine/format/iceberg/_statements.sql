@@ -49,3 +49,45 @@
 
 {# What the model builds, in messages. #}
 {% macro _iceberg__a_table() -%}{{- return('an Iceberg table') -}}{%- endmacro %}
+
+{#
+    The commits of a table, newest first, in the words of DESCRIBE HISTORY. Their ids are in no order, so versions are
+    numbered as they became current.
+#}
+{% macro _iceberg__history_sql(name, limit=none) -%}
+select
+    version,
+    made_current_at as timestamp,
+    case operation when 'replace' then 'OPTIMIZE' else upper(operation) end as operation,
+    '{}' as operationParameters,
+    to_json(map_from_entries(transform(
+        map_entries(summary), entry -> struct(case entry.key
+            when 'added-records' then 'numTargetRowsInserted'
+            when 'deleted-records' then 'numTargetRowsDeleted'
+            when 'added-data-files' then 'numFiles'
+            when 'added-files-size' then 'numOutputBytes'
+            else entry.key
+        end, entry.value)
+    ))) as operationMetrics,
+    summary['dbt'] as userMetadata,
+    snapshot_id
+from (
+    select
+        history.made_current_at,
+        history.snapshot_id,
+        snapshots.operation,
+        snapshots.summary,
+        row_number() over (order by history.made_current_at) - 1 as version
+    from {{ name }}.history as history
+    left join {{ name }}.snapshots as snapshots
+        on history.snapshot_id = snapshots.snapshot_id
+)
+order by version desc
+{%- if limit is not none %}
+limit {{ limit }}
+{%- endif %}
+{%- endmacro %}
+
+{% macro _iceberg__snapshot_of(row) -%}{{- return(row['snapshot_id'] | int) -}}{%- endmacro %}
+
+{% macro _iceberg__has_log() -%}{{- return(false) -}}{%- endmacro %}
