@@ -74,13 +74,13 @@ class Tpch:
 
     def prepare(self, target: Target) -> None:
         """A table without its newest rows, and the newest and the scattered batch for it."""
-        raw = self._generate(target.table, target.factor, target.files)
+        raw = generate(self.folder / "raw", target.table, target.factor, target.files)
         view = f"raw_{target.name}"
         self._spark.read.parquet(str(raw)).createOrReplaceTempView(view)
         newest = f"{target.name}_newest"
-        self._once(self.batch(newest), lambda path: self._write_newest(path, target, view))
+        once(self.batch(newest), lambda path: self._write_newest(path, target, view))
         self._spark.read.parquet(str(self.batch(newest))).createOrReplaceTempView("newest_rows")
-        self._once(
+        once(
             self.base(target.name),
             lambda path: self._write_base(
                 path,
@@ -100,37 +100,21 @@ class Tpch:
             f" cast(o_orderkey % {step} / 32 as int) as cycle from delta.`{self.base(target.name)}`"
             f" where o_orderkey % {step} in ({', '.join(str(32 * n + 1) for n in range(cycles))})"
         )
-        self._once(self.batch("scattered"), lambda path: self._write(path, sql))
+        once(self.batch("scattered"), lambda path: self._write(path, sql))
 
     def prepare_mart(self, factor: float, files: int) -> None:
         """Tables of a scale factor, the mart that a model makes of them, and the mart's batch."""
         for table in ("lineitem", "orders", "customer", "nation"):
-            raw = self._generate(table, factor, files)
+            raw = generate(self.folder / "raw", table, factor, files)
             self.register(f"bench_data.{table}", "parquet", raw)
-        self._once(self.base("mart"), lambda path: self._write_base(path, MART_BASE, "o_orderkey"))
-        self._once(self.batch("mart"), lambda path: self._write(path, MART_BATCH))
+        once(self.base("mart"), lambda path: self._write_base(path, MART_BASE, "o_orderkey"))
+        once(self.batch("mart"), lambda path: self._write(path, MART_BATCH))
 
     def register(self, name: str, provider: str, path: Path) -> None:
         """Makes files a table of the catalog."""
         self._spark.sql("create schema if not exists bench_data")
         self._spark.sql(f"drop table if exists {name}")
         self._spark.sql(f"create table {name} using {provider} location '{path}'")
-
-    def _generate(self, table: str, factor: float, files: int) -> Path:
-        path = self.folder / "raw" / f"{table}_{factor:g}_{files}"
-        generator = Path(sys.executable).with_name("tpchgen-cli")
-
-        def generate(folder: Path) -> None:
-            command = [generator, "parquet", "--quiet", "--tables", table, "--parts", str(files)]
-            subprocess.run(
-                [*command, "--scale-factor", str(factor), "--output-dir", folder], check=True
-            )
-            for file in (folder / table).iterdir():
-                file.rename(folder / file.name)
-            (folder / table).rmdir()
-
-        self._once(path, generate)
-        return path
 
     def _write_newest(self, path: Path, target: Target, view: str) -> None:
         """The newest rows: one half changes what is in the table, the other is new to it."""
@@ -169,14 +153,32 @@ class Tpch:
             for key in one_file_each:
                 self._spark.conf.unset(key)
 
-    @staticmethod
-    def _once(path: Path, make: Callable[[Path], None]) -> None:
-        """Makes a folder whole or not at all."""
-        if path.exists():
-            return
-        print(f"making {path.parent.name}/{path.name}", flush=True)
-        unfinished = path.with_name(f"{path.name}.new")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        make(unfinished)
-        unfinished.rename(path)
+
+def generate(raw: Path, table: str, factor: float, files: int) -> Path:
+    """A TPC-H table of a scale factor as Parquet files in a folder below ``raw``, made once."""
+    path = raw / f"{table}_{factor:g}_{files}"
+    generator = Path(sys.executable).with_name("tpchgen-cli")
+
+    def make(folder: Path) -> None:
+        command = [generator, "parquet", "--quiet", "--tables", table, "--parts", str(files)]
+        subprocess.run(
+            [*command, "--scale-factor", str(factor), "--output-dir", folder], check=True
+        )
+        for file in (folder / table).iterdir():
+            file.rename(folder / file.name)
+        (folder / table).rmdir()
+
+    once(path, make)
+    return path
+
+
+def once(path: Path, make: Callable[[Path], None]) -> None:
+    """Makes a folder whole or not at all."""
+    if path.exists():
+        return
+    print(f"making {path.parent.name}/{path.name}", flush=True)
+    unfinished = path.with_name(f"{path.name}.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    make(unfinished)
+    unfinished.rename(path)

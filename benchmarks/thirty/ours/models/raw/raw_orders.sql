@@ -1,0 +1,1 @@
+{{ dbt_delta.landed_files('orders', 'parquet') }}

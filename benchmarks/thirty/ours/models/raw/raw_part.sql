@@ -1,0 +1,15 @@
+{{ dbt_delta.landed_csv('part', {
+    'p_partkey': 'bigint',
+    'p_name': 'string',
+    'p_mfgr': 'string',
+    'p_brand': 'string',
+    'p_type': 'string',
+    'p_size': 'int',
+    'p_container': 'string',
+    'p_retailprice': 'decimal(15,2)',
+    'p_comment': 'string',
+    'op': 'string',
+    'seq': 'int',
+    'changed_at': 'timestamp',
+    'delivered_at': 'timestamp',
+}) }}

@@ -1,0 +1,1 @@
+select * except (op) from {{ ref('all_parts') }} where op = 'U'

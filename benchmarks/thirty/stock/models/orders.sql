@@ -1,0 +1,2 @@
+{{ config(materialized='view') }}
+select * except (op, delivered_at) from {{ ref('all_orders') }} where op = 'U'

@@ -1,0 +1,2 @@
+{{ config(materialized='view', event_time='delivered_at') }}
+select * from {{ landed('orders') }}
