@@ -30,11 +30,11 @@
     {%- if is_jinja and rendered | lower in ('', 'none') -%}{{- return(none) -}}{%- endif -%}
     {%- set given = dict(given, schema=rendered) if is_jinja else given -%}
     {%- do dbt_delta._check_publish(given) -%}
-    {%- set targets = dbt_delta._names(given.get('targets', target.name)) -%}
-    {%- if target.name in targets -%}{%- do dbt_delta._in_format('check_operation')('dbt_delta_publish') -%}{%- endif -%}
+    {%- if target.name not in dbt_delta._names(given.get('targets', target.name)) -%}{{- return(none) -}}{%- endif -%}
+    {%- do dbt_delta._in_format('check_operation')('dbt_delta_publish') -%}
     {{- return({
         'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
-    } if target.name in targets else none) -}}
+    }) -}}
 {%- endmacro %}
 
 {% macro _check_publish(given) -%}
