@@ -7,7 +7,8 @@ Deliveries of TPC-H rows (_deliveries.py) arrive as files each night, and a dbt 
 in. Each night is one process that runs `dbt build` and the maintenance, as ./run nightly does.
 After the nights of --compare (all by default) each table is compared with what DuckDB makes of the
 raw deliveries (_truth.py). Peers take turns night by night, so that all meet the same load. Writes
-results/thirty.json, .md and plots; --data keeps deliveries and tables.
+results/thirty.json, .md and plots. --data keeps deliveries, tables and what was measured: the same
+command again goes on after the last night that was done.
 """
 
 import argparse
@@ -53,12 +54,18 @@ def _month(options: argparse.Namespace, folder: Path) -> None:
         folder, options.scale, options.seed, options.churn, options.nights
     )
     source.make()
-    months = [
-        Month(PEERS[name], folder / f"home_{name}", source, options) for name in options.peers
-    ]
+    written = folder / "thirty.json"
+    before = json.loads(written.read_text())["runs"] if written.exists() else []
+    months = []
+    for name in options.peers:
+        own = [run for run in before if run["peer"] == PEERS[name].name]
+        months.append(Month(PEERS[name], folder / f"home_{name}", source, options, own))
+    names = {month.peer.name for month in months}
+    others = [run for run in before if run["peer"] not in names]
     for night in range(1, options.nights + 1):
         for month in months if night % 2 else reversed(months):
-            month.night(night)
+            if night > month.last:
+                month.night(night)
         about = {
             "scale": options.scale,
             "churn": options.churn,
@@ -67,10 +74,10 @@ def _month(options: argparse.Namespace, folder: Path) -> None:
                 night: sum(file.stat().st_size for file in source.files(night))
                 for night in range(1, options.nights + 1)
             },
-            "runs": [run for month in months for run in month.runs],
+            "runs": [*others, *(run for month in months for run in month.runs)],
         }
         # After each night: a month is long, and what was measured is kept if it ends early.
-        (folder / "thirty.json").write_text(json.dumps(about, indent=1))
+        written.write_text(json.dumps(about, indent=1))
     for month in months:
         month.end()
     results.publish(options.results, "thirty", about, _report.report)
@@ -78,7 +85,7 @@ def _month(options: argparse.Namespace, folder: Path) -> None:
 
 
 class Month:
-    """A peer's nights so far; with the same --data it begins anew."""
+    """A peer's nights so far; ``before`` are those of a run of the same --data that ended early."""
 
     def __init__(
         self,
@@ -86,18 +93,24 @@ class Month:
         home: Path,
         source: deliveries.Deliveries,
         options: argparse.Namespace,
+        before: list[dict[str, Any]],
     ) -> None:
-        if home.exists():
-            sys.exit(f"{home} is there from a run before: remove it")
-        (home / "logs").mkdir(parents=True)
         self.peer, self.home, self._source, self._options = peer, home, source, options
-        self._project = peer.prepare(home)
+        self._project = home / "project"
+        if not home.exists():
+            (home / "logs").mkdir(parents=True)
+            peer.prepare(home)
         self._chance = random.Random(f"{options.seed}/crash")
-        self.runs: list[dict[str, Any]] = []
-        self._ran: list[int] = []
+        self.runs = before
+        self._ran: list[int] = [run["night"] for run in before]
         self._output = home / "logs" / "nights.txt"
         self._process: subprocess.Popen[str] | None = None
         self._nights = 0
+
+    @property
+    def last(self) -> int:
+        """The last night that is done."""
+        return max(self._ran, default=0)
 
     def night(self, night: int) -> None:
         """Delivers a night's files, and does what the job does then."""
@@ -141,10 +154,8 @@ class Month:
             "night": night,
             "exports": self.peer.exports() if self._is_compared(night) else {},
             "exported": str(self.home / "exported"),
-            "tables": self._names(),
-            "job": self.peer.job,
+            "schema": SCHEMA,
             "kill_at": kill_at,
-            "restore": restore,
         }
         asked, answered = self.home / "request.json", self.home / "answer.json"
         asked.write_text(json.dumps(request))
@@ -187,12 +198,6 @@ class Month:
 
     def _warehouse(self) -> Path:
         return self.home / "warehouse" / f"{SCHEMA}.db"
-
-    def _names(self) -> list[str]:
-        """The tables of the night before, and those that a first night makes."""
-        folder = self._warehouse()
-        names = [p.parent.name for p in folder.glob("*/_delta_log")] if folder.exists() else []
-        return [f"{SCHEMA}.{name}" for name in sorted({*names, "all_orders", "all_lines"})]
 
     def _storage(self) -> dict[str, int]:
         """Bytes and files of the tables' folders, those of the logs apart."""

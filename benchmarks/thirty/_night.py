@@ -5,7 +5,6 @@ names hold; a line of its input asks for a night, and a line of its output says 
 What readers would see is written as Parquet after the clock has stopped.
 """
 
-import importlib
 import json
 import os
 import signal
@@ -20,9 +19,9 @@ from benchmarks._gauge import Reading
 
 @dataclass
 class Request:
-    """What a night does: commands of dbt, or a ``job``, which is a Python module.
+    """What a night does.
 
-    ``exports`` are SELECTs by name, ``tables`` those whose files count.
+    ``exports`` are SELECTs by name, ``schema`` has the tables whose files count.
     """
 
     project: str
@@ -30,10 +29,8 @@ class Request:
     night: int
     exports: dict[str, str]
     exported: str
-    tables: list[str]
-    job: str | None = None
+    schema: str
     kill_at: int | None = None
-    restore: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -68,18 +65,15 @@ class Night:
         self._before = _meters()
 
     def run(self) -> None:
-        if self.request.job:
-            job = importlib.import_module(self.request.job)
-            job.night(self.request, self.count)
-        else:
-            for command in self.request.commands:
-                self._dbt(command)
+        for command in self.request.commands:
+            self._dbt(command)
         self._read_meters()
         spark = _spark()
         for name, query in self.request.exports.items():
             self._export(spark, name, query)
-        for table in self.request.tables:
-            self._look(spark, table)
+        for row in spark.sql(f"show tables in {self.request.schema}").collect():
+            if not row.isTemporary:
+                self._look(spark, f"{self.request.schema}.{row.tableName}")
         self.finish()
 
     def count(self, *_: Any) -> None:
@@ -136,7 +130,7 @@ class Night:
             detail = spark.sql(f"describe detail {table}").first().asDict()
             version = spark.sql(f"describe history {table} limit 1").first().version
         except Exception as error:
-            print(f"{table} is not there: {error}")
+            print(f"{table} is no table: {error}")
             return
         self.answer.tables[table] = {
             "version": version,

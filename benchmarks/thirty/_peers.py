@@ -14,7 +14,7 @@ import yaml
 from tests.functional import harness
 
 HERE = Path(__file__).parent
-OURS, CAREFUL, PLAIN, HAND = "ours", "careful stock", "plain stock", "by hand"
+OURS, CAREFUL, PLAIN = "ours", "careful stock", "plain stock"
 SCHEMA = "month"
 HISTORY = """
     select *, dbt_valid_from as valid_from, dbt_valid_to as valid_to from {schema}.customer_history
@@ -39,7 +39,6 @@ class Peer:
     commands: tuple[tuple[str, ...], ...]
     readers: str = SCHEMA
     is_stock: bool = True
-    job: str | None = None
 
     def exports(self) -> dict[str, str]:
         """SELECTs of what readers see."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks._plot import line_chart
 from benchmarks.thirty import _deliveries as deliveries
-from benchmarks.thirty._peers import CAREFUL, HAND, OURS
+from benchmarks.thirty._peers import CAREFUL, OURS
 
 Run = dict[str, Any]
 HEAD = (
@@ -128,12 +128,10 @@ def _aims(peers: dict[str, list[Run]]) -> list[tuple[str, ...]]:
             _aim("last night <= 1.15 x night 2, CPU", ours[-1]["cpu"] / ours[1]["cpu"], 1.15)
         )
     found.append(_aim("storage <= 2 x live data", ours[-1]["bytes"] / live(ours[-1]), 2))
-    for base, limits in ((CAREFUL, {"cpu": 0.4, "wall": 0.5}), (HAND, {"cpu": 1.25, "wall": 1.25})):
-        for key, limit in limits.items():
-            if base in peers:
-                ratio = _sum(ours, key) / _sum(peers[base], key)
-                unit = {"cpu": "CPU", "wall": "s"}[key]
-                found.append(_aim(f"all nights <= {limit} x {base}, {unit}", ratio, limit))
+    for key, limit, unit in (("cpu", 0.4, "CPU"), ("wall", 0.5, "s")):
+        if CAREFUL in peers:
+            ratio = _sum(ours, key) / _sum(peers[CAREFUL], key)
+            found.append(_aim(f"all nights <= {limit} x {CAREFUL}, {unit}", ratio, limit))
     late = [run["memory"] for run in ours if run["night"] > 5]
     if late:
         spread = max(late) / min(late) - 1
