@@ -81,11 +81,11 @@ TABLES = {
         group by all
     """,
     "orders_in_quarantine": """
-        select o_orderkey, seq from orders_all where not (o_totalprice >= 0)
-        qualify night = max(night) over (partition by o_orderkey)
+        select distinct o_orderkey, seq from orders_all
+        qualify not (o_totalprice >= 0) and night = max(night) over (partition by o_orderkey)
     """,
     "lines_in_quarantine": """
-        select l_orderkey, l_linenumber, seq from lineitem_all
+        select distinct l_orderkey, l_linenumber, seq from lineitem_all
         qualify not (l_quantity > 0)
             and night = max(night) over (partition by l_orderkey, l_linenumber)
     """,

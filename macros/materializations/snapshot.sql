@@ -28,7 +28,9 @@
         {%- do dbt_delta._check_values(dbt_delta._named(this), dbt_delta._staged_batch(batch)) -%}
         {%- do dbt_delta._align(existing, promised, batch.changes) -%}
         {%- do dbt_delta._quarantine(judged, batch.columns, dbt_delta._snapshot_scope(batch)) -%}
-        {%- do dbt_delta._merge_snapshot(table, batch, settings, layout, tag) -%}
+        {%- call dbt_delta._planning_places(settings) -%}
+            {%- do dbt_delta._merge_snapshot(table, batch, settings, layout, tag) -%}
+        {%- endcall -%}
     {%- endif -%}
     {%- do dbt_delta._drop(batch.staging) -%}
     {%- do dbt_delta._finish_judged(judged) -%}
@@ -66,4 +68,15 @@
         {%- endcall -%}
     {%- endif -%}
     {%- if settings.scd_type != 1 -%}{%- do dbt_delta._drop_temporary_view(view) -%}{%- endif -%}
+{%- endmacro %}
+
+{#
+    What Spark infers about rows grows with each column of events that are placed among others, many times over: with
+    eleven columns planning filled 2 GB and did not end. It is of no use here, as the MERGE has bounds of its own.
+#}
+{% macro _planning_places(settings) -%}
+    {%- if (settings.strategy != 'cdc' and settings.late != 'insert') or adapter.dbt_delta_with is not defined -%}
+        {{- return(caller()) -}}
+    {%- endif -%}
+    {%- do adapter.dbt_delta_with({'spark.sql.constraintPropagation.enabled': 'false'}, caller) -%}
 {%- endmacro %}

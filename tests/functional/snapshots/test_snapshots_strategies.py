@@ -354,6 +354,26 @@ def test_a_strategy_of_ones_own(told: Told) -> None:
     assert told.project.sql(f"select 1 from {{schema}}.louder where dbt_scd_id = {expected}")
 
 
+def test_a_feed_of_many_columns(project: Project) -> None:
+    """Planning its MERGE took time and memory that doubled with the columns, and did not end."""
+    more = ", ".join(f"concat(name, {n}) as c{n}" for n in range(16))
+    config = (
+        "strategy='cdc', unique_key='id', cdc_sequence_by='seq', cdc_valid_from='at', "
+        "cdc_delete_when=\"op = 'D'\""
+    )
+    columns = "id, name, seq, at, op"
+    first = values(f"1, 'a', 1, {day(1)}, 'U'", f"2, 'x', 2, {day(2)}, 'U'", columns=columns)
+    then = values(f"1, 'b', 3, {day(3)}, 'U'", f"2, 'x', 4, {day(4)}, 'D'", columns=columns)
+    for rows in (first, then):
+        project.write(snapshot(config, f"select *, {more} from ({rows})"))
+        run = project.dbt("snapshot")
+    assert run.results[0].execution_time < 60
+    assert history(project, "id, name, c15, dbt_valid_to", version=1)[:2] == [
+        (1, "a", "a15", 3),
+        (1, "b", "b15", None),
+    ]
+
+
 def test_an_empty_run_ends_nothing(project: Project) -> None:
     project.write(
         {
