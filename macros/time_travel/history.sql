@@ -51,7 +51,7 @@
     {{- return(dict(
         {
             'table': dbt_delta._bare(relation),
-            'version': dbt_delta._readable([commit], commit.version),
+            'version': commit.snapshot | string if commit.get('snapshot') is not none else commit.version,
             'time': commit.time.isoformat(),
             'age': dbt_delta._age(commit.time),
             'operation': commit.operation,

@@ -61,6 +61,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
     if config.getoption("--target") == "iceberg":
         _skip_what_is_deltas(items)
+    else:
+        skip = pytest.mark.skip(reason="it needs --target iceberg")
+        for item in items:
+            if item.path.parent.name == "iceberg":
+                item.add_marker(skip)
     if config.getoption("--target") != "thrift":
         return
     skip = pytest.mark.skip(reason="it is about a session, or starts its servers itself")
@@ -72,7 +77,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _skip_what_is_deltas(items: list[pytest.Item]) -> None:
     skip = pytest.mark.skip(reason="it is about Delta itself, or starts processes on it")
     for item in items:
-        if item.get_closest_marker("delta") or item.path.parent.name in PROCESS_FOLDERS:
+        if item.path.parent.name in PROCESS_FOLDERS:
             item.add_marker(skip)
 
 

@@ -4,12 +4,17 @@ import datetime as dt
 from dataclasses import dataclass
 
 from dbt.adapters.base.relation import EventTimeFilter
+from dbt.adapters.contracts.relation import ComponentName
 from dbt.adapters.spark.relation import SparkRelation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeltaRelation(SparkRelation):
     """A relation of our adapter."""
+
+    def _is_exactish_match(self, field: ComponentName, value: str) -> bool:
+        """dbt asks in lower case, and Iceberg's catalog keeps the case that a model has."""
+        return self.path.get_lowered_part(field) == value.lower()
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
         """The filter of a microbatch or a sample, by time, for a column of any type.

@@ -188,3 +188,12 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg()._optimize_sql(SimpleNamespace(schema="s", identifier="t"))
     with pytest.raises(CompilationError, match="liquid_clustered_by of m has no counterpart"):
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
+
+
+def test_ids_of_snapshots_are_versions() -> None:
+    package, relation = iceberg(), SimpleNamespace(schema="s", identifier="t")
+    commits = [{"version": 1, "snapshot": 7}, {"version": 0, "snapshot": 9}]
+    assert package._version_meant(relation, "9", commits, "diff: from", False, None) == 0
+    assert package._readable(commits, 0) == 9
+    with pytest.raises(CompilationError, match="diff: from is 1: .* has no snapshot with this id"):
+        package._version_meant(relation, "1", commits, "diff: from", False, None)
