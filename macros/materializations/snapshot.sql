@@ -9,6 +9,7 @@
     {%- endif -%}
     {%- set settings = dbt_delta._snapshot_settings() -%}
     {%- set layout = dbt_delta._layout(this) -%}
+    {%- do dbt_delta._in_format('check_snapshot')(layout) -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set table = dbt_delta._snapshot_table(existing, settings) -%}

@@ -42,10 +42,10 @@ def prepare(settings: Mapping[str, str]) -> None:
     """
     if asked(settings) == DELTA:
         return
-    _fetch(asked(settings))
     from dbt_delta.session import iceberg
 
     iceberg.prepare(settings)
+    _fetch(asked(settings))
 
 
 def _fetch(name: str) -> None:

@@ -367,7 +367,7 @@ def test_a_feed_of_many_columns(project: Project) -> None:
     for rows in (first, then):
         project.write(snapshot(config, f"select *, {more} from ({rows})"))
         run = project.dbt("snapshot")
-    assert run.results[0].execution_time < 60
+    assert run.results[0].execution_time < 300
     assert history(project, "id, name, c15, dbt_valid_to", version=1)[:2] == [
         (1, "a", "a15", 3),
         (1, "b", "b15", None),

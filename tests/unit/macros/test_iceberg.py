@@ -190,10 +190,17 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
 
 
+def test_constraints_of_a_snapshot_are_refused() -> None:
+    package = load(adapter=through(SETTINGS), this=SimpleNamespace(identifier="s"))
+    package._in_format("check_snapshot")({"checks": {}})
+    with pytest.raises(CompilationError, match="Snapshot s has constraints, c, which on Iceberg"):
+        package._in_format("check_snapshot")({"checks": {"c": "v > 0"}})
+
+
 def test_ids_of_snapshots_are_versions() -> None:
     package, relation = iceberg(), SimpleNamespace(schema="s", identifier="t")
     commits = [{"version": 1, "snapshot": 7}, {"version": 0, "snapshot": 9}]
     assert package._version_meant(relation, "9", commits, "diff: from", False, None) == 0
     assert package._readable(commits, 0) == 9
-    with pytest.raises(CompilationError, match="diff: from is 1: .* has no snapshot with this id"):
+    with pytest.raises(CompilationError, match=r"diff: from is 1: .* has no snapshot with this id"):
         package._version_meant(relation, "1", commits, "diff: from", False, None)

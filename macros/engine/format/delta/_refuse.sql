@@ -35,3 +35,5 @@
 
 {# All operations are Delta's. #}
 {% macro _delta__check_operation(name) -%}{%- endmacro %}
+
+{% macro _delta__check_snapshot(layout) -%}{%- endmacro %}

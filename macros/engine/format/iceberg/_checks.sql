@@ -91,3 +91,13 @@
         ) -%}
     {%- endif -%}
 {%- endmacro %}
+
+{# Refuses constraints of a snapshot: its MERGE writes rows of the history that it does not check. #}
+{% macro _iceberg__check_snapshot(layout) -%}
+    {%- if layout.checks -%}
+        {%- do dbt_delta._refuse(
+            'Snapshot ' ~ this.identifier ~ ' has constraints, ' ~ layout.checks.keys() | join(', ') ~ ', which on Iceberg its '
+            ~ 'writes do not check yet. Nothing was written. Remove them, or build it on a target of Delta.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
