@@ -81,7 +81,7 @@ OTHERS = {
         {{ config(materialized='table', alias='Tëble with `url`',
                   persist_docs={'relation': true, 'columns': true}) }}
         select cast(1 as smallint) as id, cast(null as void) as nothing, 'x' as `a b`
-        {% if var('step') >= 2 %} , 5 as more {% endif %}
+        {% if var('step', 0) >= 2 %} , 5 as more {% endif %}
     """,
     # dbt-spark does not quote what ref() gives.
     "models/view_of_it.sql": """
