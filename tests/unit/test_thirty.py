@@ -77,6 +77,20 @@ def test_the_newest_event_of_a_key_counts(month: deliveries.Deliveries) -> None:
     assert any(price < 0 for _, _, _, price in rows)
 
 
+def test_a_key_that_comes_well_leaves_the_quarantine(month: deliveries.Deliveries) -> None:
+    calendar = month.calendar
+    kept = []
+    for last in (calendar.bad, calendar.corrected):
+        duck = Truth(month.landing, range(1, last + 1)).duck
+        kept.append({row[0] for row in duck.execute("from orders_in_quarantine").fetchall()})
+    path = month.landing / "orders" / f"night_{calendar.corrected:02}.parquet"
+    query = f"select o_orderkey from '{path}' group by all having min(o_totalprice) >= 0"
+    well = {row[0] for row in duck.execute(query).fetchall()}
+    assert kept[0] & well
+    assert not kept[1] & well
+    assert kept[0] - well <= kept[1]
+
+
 def test_late_events_are_true_once_they_are_there(month: deliveries.Deliveries) -> None:
     query = "select count(*) from orders_all where seq // 10 < night and night > 1"
     counts = [
