@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._gauge import Reading
+from dbt_delta.night import GOOD
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Night:
             if getattr(one, "node", None) is None:
                 continue
             self.answer.nodes[one.node.unique_id] = one.execution_time
-            if str(one.status) not in ("success", "pass", "no-op"):
+            if str(one.status) not in GOOD:
                 self.answer.failed[one.node.unique_id] = f"{one.status}: {one.message}"[:1000]
         if not ran.success and ran.exception:
             self.answer.failed[" ".join(command)] = str(ran.exception)[:1000]

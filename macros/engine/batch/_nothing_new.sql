@@ -47,7 +47,6 @@
     {%- elif settings.strategy == 'insert_overwrite' and table.clustering -%}
         {{- return([dbt_delta._is_in_batch(table, batch, table.clustering, dest)]) -}}
     {%- elif settings.strategy == 'insert_overwrite' and table.partitions -%}
-        {#- IN skips partitions but never finds the NULL partitions, which are few. -#}
         {{- return(dbt_delta._in_format('replaced_partitions')(table, batch, dest)) -}}
     {%- elif settings.strategy == 'insert_overwrite' -%}
         {{- return(['true']) -}}

@@ -68,12 +68,14 @@ def _fetch(name: str) -> None:
 
 def of(spark: "SparkSession") -> ModuleType | None:
     """The module with the facts of a session's catalog; None for Spark's own, whose are Delta's."""
-    from dbt_delta.session import iceberg
-
     # Spark's own answer is that of the session that the thread has used last.
     name = default_catalog(spark)
     kind = spark.conf.get(f"spark.sql.catalog.{name}", "") if name else ""
-    return iceberg if _CATALOGS.get(kind) == "iceberg" else None
+    if _CATALOGS.get(kind) != "iceberg":
+        return None
+    from dbt_delta.session import iceberg
+
+    return iceberg
 
 
 def default_catalog(spark: "SparkSession") -> str:

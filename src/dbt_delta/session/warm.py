@@ -52,13 +52,19 @@ def seconds(settings: Mapping[str, str]) -> int:
     text = (os.environ.get(VARIABLE) or settings.get(SETTING) or "off").strip().lower()
     if text in ("off", "0", "false"):
         return 0
-    found = re.fullmatch(r"([1-9]\d{0,4})([smh])", text)
+    found = None if text.startswith("0") else duration(text)
     if found is None:
         raise ValueError(
             f"{VARIABLE} (or {SETTING} in the profile) is {text!r}. Write a time such as 30s, 15m "
             "or 2h, or off"
         )
-    return int(found[1]) * _UNITS[found[2]]
+    return found
+
+
+def duration(text: str) -> int | None:
+    """The seconds of a time such as 30s, 15m or 2h; None if it is none."""
+    found = re.fullmatch(r"(\d{1,5})([smh])", text)
+    return int(found[1]) * _UNITS[found[2]] if found else None
 
 
 def identity(settings: Mapping[str, str], places: list[Path]) -> str:

@@ -33,8 +33,9 @@ from typing import Any
 
 from dbt_delta.console import Parser
 from dbt_delta.home import home, project_dir, write_private
+from dbt_delta.night import GOOD
 from dbt_delta.server import ServerError, daemon
-from dbt_delta.session import lock, spark
+from dbt_delta.session import lock, spark, warm
 
 FORMAT = 1
 NAME = "service"
@@ -48,7 +49,8 @@ KEPT_BATCHES = 100
 KEPT_SPARK = "60s"
 LOG_BYTES = 5_000_000
 _LOOK = 0.1
-_UNITS = {"s": 1, "m": 60, "h": 3600}
+# An error is in the result, and is logged here.
+_SILENT = ("--log-level", "none")
 # dbt's headings of an error.
 _HEADING = re.compile(r"^\w+ Error\b.*$")
 
@@ -99,6 +101,7 @@ class Service:
         self._models: dict[tuple[str, str], Model] = {}
         self._selectors: dict[str, str] = {}
         self._due: dict[str, float] = {}
+        self._state = ""
         self._is_ended = False
         self._turn_until = 0.0
 
@@ -132,8 +135,9 @@ class Service:
         self._is_ended = True
 
     def _goes_on_waiting(self) -> bool:
-        """Asked while another process has the embedded home."""
-        self._write("waits for the home")
+        """Asked again and again while another process has the embedded home."""
+        if self._state != "waits for the home":
+            self._write("waits for the home")
         return not self._is_ended
 
     def _is_due(self, model: Model) -> bool:
@@ -149,13 +153,13 @@ class Service:
         build.is_off = True
         watch.is_over, watch.told = self._is_over, self._told
         self._watch = watch
-        parsed = dbtRunner().invoke(["--log-level", "none", "parse"])
+        parsed = dbtRunner().invoke([*_SILENT, "parse"])
         _require(parsed)
         self._dbt = dbtRunner(manifest=parsed.result)
         wanted = ["--select", *self._selection] if self._selection else []
         output = ["--output", "json", "--output-keys", "unique_id"]
         listed = self._dbt.invoke(
-            ["--quiet", "--log-level", "none", "ls", "--resource-type", "model", *output, *wanted]
+            ["--quiet", *_SILENT, "ls", "--resource-type", "model", *output, *wanted]
         )
         _require(listed)
         for line in listed.result:
@@ -175,24 +179,14 @@ class Service:
         self._watch.ended.clear()
         before = {one.id: (one.batches, one.rows, one.problem) for one in due}
         selected = [self._selectors[one.id] for one in due]
-        ran = self._dbt.invoke(
-            [
-                "--log-level",
-                "none",
-                "--log-level-file",
-                "none",
-                "run",
-                "--no-write-json",
-                "--select",
-                *selected,
-            ]
-        )
+        flags = ["--log-level-file", "none", "run", "--no-write-json"]
+        ran = self._dbt.invoke([*_SILENT, *flags, "--select", *selected])
         results = {one.node.unique_id: one for one in getattr(ran.result, "results", None) or []}
         has_more = {self._models[table].id for table in self._watch.ended}
         for model in due:
             problem = "" if ran.exception is None else first_line(str(ran.exception))
             one = results.get(model.id)
-            if one is not None and str(one.status) not in ("success", "no-op"):
+            if one is not None and str(one.status) not in GOOD:
                 problem = "" if model.id in has_more else first_line(str(one.message))
             model.ended(began, problem, model.id in has_more)
             self._due[model.id] = 0 if model.id in has_more else clock + model.pause(self._every)
@@ -230,13 +224,15 @@ class Service:
         os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
 
     def _write(self, state: str) -> None:
+        self._state = state
         about = {
             "format": FORMAT,
             "pid": os.getpid(),
             "since": self._since,
             "every": self._every,
             "state": state,
-            "models": [asdict(one) for one in self._models.values()],
+            # Before it has found them again: what it knew of them.
+            "models": [asdict(one) for one in self._models.values()] or list(self._known.values()),
         }
         part = write_private(self._folder / "status.part", json.dumps(about, indent=1))
         os.replace(part, self._folder / "status.json")
@@ -262,10 +258,10 @@ def seconds(text: str) -> float:
     Raises:
         argparse.ArgumentTypeError: it is none.
     """
-    found = re.fullmatch(r"(\d{1,5})([smh])", text)
+    found = warm.duration(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"needs a time such as 10s, 5m or 0s. Got: {text!r}")
-    return int(found[1]) * _UNITS[found[2]]
+    return found
 
 
 def table(models: Iterable[Mapping[str, Any]], now: float) -> list[str]:
