@@ -32,3 +32,11 @@ def _file_columns(folder):
 
 def get_diff_versions_sql(relation, from_version, **options):
     return f"select * from {relation}"
+
+
+def new_changes(relation, unique_key):
+    return f"{relation}"
+
+
+def stream(relation):
+    return f"{relation}"

@@ -92,8 +92,12 @@ def transaction(spark: "SparkSession", schema: str, name: str, application: str)
         return transaction_of(_snapshot(spark, entry), application)
 
 
-def rows_written(spark: "SparkSession", schema: str, name: str) -> int:
+def rows_written(
+    spark: "SparkSession", schema: str, name: str, run: str | None = None
+) -> int | None:
     """How many rows the newest commit of a Delta table inserted, updated and deleted.
+
+    None if it is of another run than a given one.
 
     Raises:
         AnalysisException: the catalog does not know the table.
@@ -102,7 +106,10 @@ def rows_written(spark: "SparkSession", schema: str, name: str) -> int:
 
     entry = catalog_entry(spark, schema, name)
     place = entry.location().toString()
-    return log.rows_written(log.open_log(spark, place), _snapshot(spark, entry).version())
+    info = log.info_of(log.open_log(spark, place), _snapshot(spark, entry).version())
+    if run and log.metadata_of(info).get("dbt_invocation_id") != run:
+        return None
+    return log.rows_written(info)
 
 
 def transaction_of(snapshot: Any, application: str) -> int | None:

@@ -243,6 +243,11 @@ def _attach(place: warm.Warm) -> None:
     SparkContext(gateway=gateway, jsc=context, conf=SparkConf(_jconf=context.getConf()))
 
 
+def session() -> "SparkSession | None":
+    """The first session of this process; None if it has no driver."""
+    return _root
+
+
 def leave_nothing() -> None:
     """Spark ends with this process, and is not kept for the next command."""
     global _kept

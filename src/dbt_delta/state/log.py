@@ -242,9 +242,9 @@ def _changes_data(log: Log, number: int) -> bool:
     return False
 
 
-def rows_written(log: Log, number: int) -> int:
+def rows_written(info: dict[str, Any]) -> int:
     """How many rows a commit inserted, updated and deleted, as Delta counted them."""
-    metrics = info_of(log, number).get("operationMetrics", {})
+    metrics = info.get("operationMetrics", {})
     changed = [int(metrics[key]) for key in _CHANGED if key in metrics]
     return sum(changed) if changed else int(metrics.get("numOutputRows", 0))
 

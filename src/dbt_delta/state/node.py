@@ -100,7 +100,7 @@ def writes_only_itself(node: Any) -> bool:
         return False  # it has a quarantine
     kind = str(node.resource_type)
     materialized = node.config.get("materialized")
-    return kind != "model" or materialized in ("table", "view", "incremental")
+    return kind != "model" or materialized in ("table", "view", "incremental", "stream")
 
 
 def _expectations_of_columns(node: Any) -> list[Any]:

@@ -20,6 +20,7 @@ _KNOWN = (
     "org.apache.spark.sql.catalyst.plans.logical.",
 )
 _RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+_STREAM = "org.apache.spark.sql.execution.streaming.runtime.StreamingRelation"
 # Which row of several these take is chance. Within an aggregate Spark calls them deterministic.
 _CHANCE = {
     *("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg"),
@@ -69,6 +70,8 @@ def reads(spark: "SparkSession", sql: str) -> Reads:
         plan = state.executePlan(parsed, mode).analyzed()
     patterns = java(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
     found = of_plan(json.loads(plan.toJSON()))
+    if found.streams != _streams(plan, found):
+        _unsure(found, "Spark does not tell which tables it reads as streams")
     texts = [sql, *found.texts]
     found.unsure = found.unsure or of_texts(texts)
     if not found.unsure and plan.containsPattern(patterns.CURRENT_LIKE()):
@@ -81,6 +84,7 @@ def reads(spark: "SparkSession", sql: str) -> Reads:
 @dataclass
 class _Found(Reads):
     texts: list[str] = field(default_factory=list)
+    streams: int = 0
 
 
 def of_plan(nodes: list[dict[str, Any]]) -> _Found:
@@ -88,6 +92,24 @@ def of_plan(nodes: list[dict[str, Any]]) -> _Found:
     found = _Found()
     _walk(nodes, found, ())
     return found
+
+
+def _streams(plan: Any, found: _Found) -> int:
+    """Notes the tables that are read as streams, which the JSON does not name; returns how many."""
+    number, leaves = 0, plan.collectLeaves().iterator()
+    while leaves.hasNext():
+        leaf = leaves.next()
+        if leaf.getClass().getName() != _STREAM:
+            continue
+        table = leaf.dataSource().catalogTable()
+        if table.isDefined():
+            number += 1
+            about = table.get().identifier()
+            name = about.database().get().lower(), about.table().lower()
+            found.tables.add(name)
+            found.formats.add(leaf.sourceName().lower())
+            found.via.setdefault(name, set()).add(name)
+    return number
 
 
 def of_texts(texts: list[str]) -> str:
@@ -144,6 +166,8 @@ def _note(
     name = path.rpartition(".")[2]
     if path == _RELATION:
         _relation(node, found, views)
+    elif path == _STREAM:
+        found.streams += 1
     elif not path.startswith(_KNOWN) or name in _FOREIGN or name.startswith("Unresolved"):
         _unsure(found, f"Spark does not tell what {name} depends on")
     elif name in _CHANCE:

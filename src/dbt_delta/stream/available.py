@@ -105,7 +105,7 @@ def run(
                             note(connection.session, checkpoint, batch.number)
                             if watch.told is not None:
                                 rows = facts.rows_written(connection.session, *name)
-                                watch.told(name, rows, time.monotonic() - began)
+                                watch.told(name, rows or 0, time.monotonic() - began)
     finally:
         handed.refuse()
         query.stop()

@@ -1,9 +1,10 @@
 """``./run stream``: a process that runs the project's streams again and again.
 
-A turn is one ``dbt run`` in this process, of the streams whose time has come, so that everything
-that holds of such a run holds here. A stream that has more to read after TURN_SECONDS goes on in
-the next turn, and one that failed waits longer each time. Nothing is tested, published or recorded
-for state-aware builds: the next build does that.
+A turn is one ``dbt run`` in this process, of the models whose time has come, so that everything
+that holds of such a run holds here: the streams, and incremental models that land files or follow
+the changes of a table, if a stream reads them. A stream that has more to read after TURN_SECONDS
+goes on in the next turn, and a model that failed waits longer each time. Nothing is tested,
+published or recorded for state-aware builds: the next build does that.
 
 The embedded home serves one process at a time. A command that needs it asks for it (lock.py); then
 this process ends its turn after the present batches, leaves Spark to the command, starts itself
@@ -13,7 +14,8 @@ What it does is in ``status.json`` of the folder ``stream`` of the home: {format
 state, models}. ``since`` is in seconds since 1970, ``every`` in seconds. A model is {id, model,
 batches, rows, batch_seconds, batch_rows, complete, failures, problem}: batches and rows since the
 service began, seconds and rows of the last batches, until when everything that was written to its
-inputs was read (seconds since 1970), how often it failed one after the other, and why.
+inputs was read (seconds since 1970), how often it failed one after the other, and why. A batch of
+a model that is no stream is a run that wrote.
 """
 
 import argparse
@@ -25,6 +27,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -35,7 +38,7 @@ from dbt_delta.console import Parser
 from dbt_delta.home import home, project_dir, write_private
 from dbt_delta.night import GOOD
 from dbt_delta.server import ServerError, daemon
-from dbt_delta.session import lock, spark, warm
+from dbt_delta.session import facts, lock, spark, warm
 
 FORMAT = 1
 NAME = "service"
@@ -51,6 +54,10 @@ LOG_BYTES = 5_000_000
 _LOOK = 0.1
 # An error is in the result, and is logged here.
 _SILENT = ("--log-level", "none")
+# What an incremental model calls to read what is new.
+_READING = {
+    f"macro.dbt_delta.{name}" for name in ("landed_files", "landed_csv", "new_changes", "new_rows")
+}
 # dbt's headings of an error.
 _HEADING = re.compile(r"^\w+ Error\b.*$")
 
@@ -59,7 +66,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Model:
-    """What the service knows of one stream; see the module."""
+    """What the service knows of one model; see the module."""
 
     id: str
     model: str
@@ -100,6 +107,8 @@ class Service:
         self._known = {one["id"]: one for one in before.get("models", [])}
         self._models: dict[tuple[str, str], Model] = {}
         self._selectors: dict[str, str] = {}
+        # Those that are no streams.
+        self._others: set[str] = set()
         self._due: dict[str, float] = {}
         self._state = ""
         self._is_ended = False
@@ -144,7 +153,7 @@ class Service:
         return self._due.get(model.id, 0) <= time.monotonic()
 
     def _find(self) -> None:
-        """Parses the project, and finds its streams."""
+        """Parses the project, and finds what it runs."""
         from dbt.cli.main import dbtRunner
 
         from dbt_delta.state import build
@@ -162,18 +171,20 @@ class Service:
             ["--quiet", *_SILENT, "ls", "--resource-type", "model", *output, *wanted]
         )
         _require(listed)
-        for line in listed.result:
-            node = parsed.result.nodes[json.loads(line)["unique_id"]]
-            if node.config.materialized == "stream":
-                about = self._known.get(node.unique_id, {"id": node.unique_id, "model": node.name})
-                self._models[node.schema, node.alias] = Model(**about)
-                self._selectors[node.unique_id] = f"fqn:{'.'.join(node.fqn)}"
-        if not self._models:
+        names = [json.loads(line)["unique_id"] for line in listed.result]
+        for name in wanted_models(parsed.result, names, bool(self._selection)):
+            node = parsed.result.nodes[name]
+            about = self._known.get(name, {"id": name, "model": node.name})
+            self._models[node.schema, node.alias] = Model(**about)
+            self._selectors[name] = f"fqn:{'.'.join(node.fqn)}"
+            if node.config.materialized != "stream":
+                self._others.add(name)
+        if len(self._models) == len(self._others):
             among = f" among {' '.join(self._selection)}" if self._selection else ""
             raise ServerError(f"there is no model with materialized: stream{among}")
 
     def _turn(self, due: list[Model]) -> None:
-        """Runs the streams that are due, once."""
+        """Runs the models that are due, once."""
         began, clock = time.time(), time.monotonic()
         self._turn_until = clock + TURN_SECONDS
         self._watch.ended.clear()
@@ -183,14 +194,30 @@ class Service:
         ran = self._dbt.invoke([*_SILENT, *flags, "--select", *selected])
         results = {one.node.unique_id: one for one in getattr(ran.result, "results", None) or []}
         has_more = {self._models[table].id for table in self._watch.ended}
+        self._count_others(results)
         for model in due:
             problem = "" if ran.exception is None else first_line(str(ran.exception))
             one = results.get(model.id)
             if one is not None and str(one.status) not in GOOD:
-                problem = "" if model.id in has_more else first_line(str(one.message))
+                said = one.message or "a model before it failed"
+                problem = "" if model.id in has_more else first_line(said)
             model.ended(began, problem, model.id in has_more)
             self._due[model.id] = 0 if model.id in has_more else clock + model.pause(self._every)
             self._log(model, *before[model.id], time.time() - began)
+
+    def _count_others(self, results: Mapping[str, Any]) -> None:
+        """Notes what the models that are no streams have written in this turn."""
+        from dbt_common.invocation import get_invocation_id
+
+        session = spark.session()
+        for table, model in self._models.items():
+            one = results.get(model.id)
+            if model.id not in self._others or one is None or str(one.status) not in GOOD:
+                continue
+            with suppress(Exception):  # the driver may be gone; these are figures only
+                rows = facts.rows_written(session, *table, run=get_invocation_id())
+                if rows is not None:
+                    model.read(rows, one.execution_time)
 
     def _log(self, model: Model, batches: int, rows: int, problem: str, seconds: float) -> None:
         """A line for what a turn wrote, and for a failure that is new or gone."""
@@ -236,6 +263,27 @@ class Service:
         }
         part = write_private(self._folder / "status.part", json.dumps(about, indent=1))
         os.replace(part, self._folder / "status.json")
+
+
+def wanted_models(manifest: Any, names: list[str], is_selected: bool) -> list[str]:
+    """Of some models those that the service runs: streams, and models that read what is new.
+
+    Of the latter those that were selected, or without a selection those that a stream reads.
+    """
+    streams = [n for n in names if manifest.nodes[n].config.materialized == "stream"]
+    read, waiting = set(names) if is_selected else set(), [] if is_selected else list(streams)
+    while waiting:
+        node = manifest.nodes.get(waiting.pop())
+        new = set(node.depends_on.nodes) - read if node else set()
+        read |= new
+        waiting.extend(new)
+
+    def reads_news(name: str) -> bool:
+        node = manifest.nodes.get(name)
+        is_incremental = node is not None and node.config.get("materialized") == "incremental"
+        return is_incremental and not _READING.isdisjoint(node.depends_on.macros)
+
+    return [*streams, *sorted(filter(reads_news, read))]
 
 
 def read_status(folder: Path) -> dict[str, Any] | None:

@@ -10,7 +10,10 @@ from tests.functional.drawing import IS_LONG
 from tests.functional.harness import Run
 from tests.functional.reference.conftest import Home
 
-MARTS = ["daily_carriers", "flights", "hourly_airports", "routes"]
+MARTS = [
+    *("airport_weather", "daily_carriers", "delayed_flights"),
+    *("flights", "hourly_airports", "routes"),
+]
 # Data tests and unit tests run with the whole year; here only the rows count.
 MODELS_ONLY = ["--exclude", "resource_type:test", "resource_type:unit_test"]
 
@@ -84,6 +87,8 @@ FINAL = {
     "flights": "flight_date < '2013-01-09'",
     "daily_carriers": "flight_date < '2013-01-09'",
     "hourly_airports": "scheduled_hour < '2013-01-09'",
+    "delayed_flights": "flight_date < '2013-01-09'",
+    "airport_weather": "observed_hour < '2013-01-09'",
 }
 COUNTED = "origin_code, destination_code, flights, arrived_flights, not_departed_flights"
 COUNT = f"""

@@ -50,6 +50,10 @@ FILES = {
     "models/foreign.sql": """
         {{ config(materialized='table') }} select * from {{ source('other', 'files') }}
     """,
+    "models/followed.sql": """
+        {{ config(materialized='stream') }}
+        select * from {{ dbt_delta.stream(source('other', 'lines')) }}
+    """,
     "snapshots/past.yml": """
         snapshots:
           - name: past
@@ -60,7 +64,7 @@ FILES = {
         sources:
           - name: other
             schema: "{{ target.schema }}"
-            tables: [{name: files, loaded_at_field: loaded_at}]
+            tables: [{name: files, loaded_at_field: loaded_at}, {name: lines}]
         models:
           - name: counted
             columns: [{name: label, data_tests: [not_null, unique]}]
@@ -99,6 +103,7 @@ STEPS: list[tuple[str, str | Mapping[str, str], set[str]]] = [
     ("own table gone", "drop table {schema}.merged", {"merged", "counted", *OF_COUNTED}),
     ("failures gone", "drop table {schema}_dbt_test__audit.kept_failures", {"kept_failures"}),
     ("source", "insert into {schema}.files values (timestamp'2025-01-01', 2)", {"foreign"}),
+    ("stream", "insert into {schema}.lines values (2)", {"followed"}),
     ("seed", {"seeds/codes.csv": SEED}, {"codes", *OF_CODES}),
     ("code", {"models/kept.sql": KEPT_LESS}, {"kept", "kept_failures"}),
     ("configuration", {"models/kept.sql": KEPT_BY_PROPERTY}, {"kept", "kept_failures"}),
@@ -114,6 +119,7 @@ def built(new_shared_project: Callable[[str], Project]) -> Project:
     project.sql("create schema if not exists {schema}")
     project.sql("create table {schema}.files (loaded_at timestamp, id int) using parquet")
     project.sql("insert into {schema}.files values (timestamp'2024-01-01', 1)")
+    project.sql("create table {schema}.lines using delta as select 1 as id")
     run = build(project, exclude="none")
     assert run.success, run.output
     assert len(ran(run)) == len(run.results)

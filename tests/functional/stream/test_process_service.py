@@ -64,7 +64,7 @@ class Service:
         return {one["model"]: one for one in found}
 
     def wait(self, rows: int) -> None:
-        """Until both streams have read so many rows."""
+        """Until both models have read so many rows."""
         wait_until(
             lambda: {one["rows"] for one in self.models().values()} == {rows}, 200, f"{rows} rows"
         )
@@ -115,6 +115,26 @@ def test_it_follows_its_inputs_and_gives_way_to_other_commands(service: Service)
     assert "stopped" not in service.call("stop")
     log = (service.home / "logs" / "stream.log").read_text()
     assert log.count("added: 3 batches, 60 rows") == 2
+
+
+@pytest.mark.long
+def test_files_become_rows_of_a_stream(service: Service) -> None:
+    landed = """
+        {{ config(materialized='incremental', incremental_strategy='append') }}
+        {{ dbt_delta.landed_csv('shop/lines', {'id': 'bigint', 'v': 'int'}) }}
+        """
+    added = FILES["models/added.sql"].replace("ref('orders')", "ref('landed')")
+    service.project.write({"models/landed.sql": landed, "models/added.sql": added})
+    folder = service.home / "landing" / "shop" / "lines"
+    folder.mkdir(parents=True)
+    (folder / "0.csv").write_text("id,v\n1,10\n")
+    assert "runs 2 models" in service.call("start", "--every", "1s", "-s", "+added")
+    for number in (1, 2):
+        # As a source system does: complete under its name. A line that does not fit is a row, too.
+        (folder / "_part").write_text(f"id,v\n{2 * number},1\n{2 * number + 1},x\n")
+        (folder / "_part").rename(folder / f"{number}.csv")
+        service.wait(1 + 2 * number)
+    assert "works" in service.call("status")
 
 
 @pytest.mark.long

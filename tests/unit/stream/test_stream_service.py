@@ -3,6 +3,7 @@
 import argparse
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,6 +49,49 @@ def test_lines_for_people() -> None:
         "wrong  fails  0        0",
         "wrong: [DIVIDE_BY_ZERO] Division",
     ]
+
+
+def _manifest() -> SimpleNamespace:
+    """A stream over landed files behind a view, and one over a table that follows another."""
+
+    def model(materialized: str, reads: list[str], macros: list[str]) -> SimpleNamespace:
+        calls = [f"macro.dbt_delta.{name}" for name in macros]
+        config = {"materialized": materialized}
+        return SimpleNamespace(
+            config=SimpleNamespace(**config, get=config.get),
+            depends_on=SimpleNamespace(nodes=reads, macros=calls),
+        )
+
+    return SimpleNamespace(
+        nodes={
+            "landed": model("incremental", ["source"], ["landed_files"]),
+            "seen": model("view", ["landed"], []),
+            "of_files": model("stream", ["seen"], ["stream"]),
+            "orders": model("incremental", [], ["landed_csv"]),
+            "followed": model("incremental", ["orders"], ["new_changes"]),
+            "merged": model("incremental", ["followed"], []),
+            "of_changes": model("stream", ["merged"], ["stream"]),
+            "unread": model("incremental", [], ["landed_files"]),
+        }
+    )
+
+
+def test_models_that_read_what_is_new_run_with_the_streams_that_read_them() -> None:
+    manifest = _manifest()
+    found = service.wanted_models(manifest, list(manifest.nodes), False)
+    assert found == ["of_files", "of_changes", "followed", "landed", "orders"]
+
+
+@pytest.mark.parametrize(
+    ("selected", "wanted"),
+    [
+        (["of_files"], ["of_files"]),
+        (["unread", "merged", "of_files", "seen"], ["of_files", "unread"]),
+        (["merged"], []),
+    ],
+)
+def test_a_selection_is_what_dbt_says(selected: list[str], wanted: list[str]) -> None:
+    assert service.wanted_models(_manifest(), selected, True) == wanted
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("10s", 10), ("5m", 300), ("0s", 0), ("1h", 3600)])
