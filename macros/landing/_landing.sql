@@ -8,6 +8,7 @@
     {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
     {%- set path = folder.rstrip('/') if '://' in folder else dbt_delta.landing_dir() ~ '/' ~ folder.strip('/') -%}
     {%- set folder, ledger = folder.rpartition('://')[2].strip('/'), this if is_incremental() else none -%}
+    {%- do dbt_delta._check_one_folder(path, macro) if execute -%}
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
     {%- set found = dbt_delta._unseen_files(path, folder, ledger, macro) if is_listed else [] -%}
     {%- set large, limit = [], var('dbt_delta_whole_file_bytes', 64 * 1024 * 1024) -%}
@@ -15,6 +16,34 @@
     {{- return({
         'path': path, 'ledger': ledger, 'files': found | map(attribute='path') | list, 'large': large,
     }) -}}
+{%- endmacro %}
+
+{#
+    Refuses a second folder: the table knows files by name, time and size, and one of another folder may have the same, or
+    the same content.
+#}
+{% macro _check_one_folder(path, macro) -%}
+    {%- set known = dbt_delta._memory('landing').setdefault(model.unique_id, path) -%}
+    {%- if known != path -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.' ~ macro ~ ': the model reads two folders, ' ~ known ~ ' and ' ~ path ~ ', but its table knows '
+            ~ 'files by their names only. Nothing was loaded. Make it two models, and unite them in the next one.'
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    A batch that was stored, without the files that another run has loaded meanwhile. The SELECT itself reads the table,
+    so Delta lets only one of two runs through, and the other looks again.
+#}
+{% macro _unlanded(table, batch) -%}
+    {%- if model.unique_id not in dbt_delta._memory('landing') -%}{{- return(batch) -}}{%- endif -%}
+    {%- set same = [] -%}
+    {%- for name in (dbt_delta.landed_file_column(), '_file_modified_at', '_file_size') -%}
+        {%- do same.append('landed.' ~ name ~ ' = batch.' ~ name) -%}
+    {%- endfor -%}
+    {{- return(dict(batch, **{'from': '(select * from ' ~ batch.from ~ ' as batch where not exists (select 1 from '
+        ~ table.name ~ ' as landed where ' ~ same | join(' and ') ~ '))'})) -}}
 {%- endmacro %}
 
 {# Refuses what replaces rows: the table would forget which files it has. #}

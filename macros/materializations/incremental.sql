@@ -112,6 +112,9 @@
     ) -%}
     {%- set bounded = dbt_delta._bounded_keys(table, settings) -%}
     {%- set batch = dbt_delta._stage(table, sql, settings, promised, bounded, is_altered) -%}
+    {%- if batch.staging is not none or judged.staging is not none -%}
+        {%- set batch = dbt_delta._unlanded(table, batch) -%}
+    {%- endif -%}
     {%- if settings.strategy in dbt_delta._strategies() and batch.rows != 0 -%}
         {%- do dbt_delta._check_values(
             table.name, batch, settings.unique_key if dbt_delta._checks_batch(settings) else []

@@ -9,6 +9,7 @@
     folders such as day=1 below as partitions and leave out the files beside them, so it is told to list all.
 -#}
 {% macro _unseen_files(path, folder, ledger, macro) -%}
+    {%- do dbt_delta._check_names_of_files(path, macro) -%}
     {%- set listing -%}
         select
             _metadata.file_path as path,
@@ -42,4 +43,17 @@
     {%- set files = [] -%}
     {%- for row in rows -%}{%- do files.append({'path': row['path'], 'bytes': row['bytes'] | int}) -%}{%- endfor -%}
     {{- return(files) -}}
+{%- endmacro %}
+
+{# Refuses a folder with files that Spark would leave out; see unreadable_names in src/dbt_delta/session/folders.py. #}
+{% macro _check_names_of_files(path, macro) -%}
+    {%- set names = adapter.dbt_delta_unreadable_names(path)
+        if adapter.dbt_delta_unreadable_names is defined else [] -%}
+    {%- if names -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.' ~ macro ~ ': Spark cannot read the names of ' ~ names | length ~ ' files in ' ~ path
+            ~ ', which are no text by the locale that it runs with, and would leave the files out. The first one is '
+            ~ names[0] ~ '. Nothing was loaded. Rename them.'
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}

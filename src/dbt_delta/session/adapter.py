@@ -147,6 +147,14 @@ class DeltaAdapter(StockAdapter):
         return folders.unknown(connection.session, schema, known) if connection else {}
 
     @available
+    def dbt_delta_unreadable_names(self, path: str) -> list[str]:
+        """See ``folders.unreadable_names``; a connection to a server finds nothing."""
+        from dbt_delta.session import folders
+
+        connection = self._session()
+        return folders.unreadable_names(connection.session, path) if connection else []
+
+    @available
     def dbt_delta_drop_folder(self, path: str) -> None:
         """See ``folders.drop``."""
         from dbt_delta.session import folders

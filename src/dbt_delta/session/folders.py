@@ -4,6 +4,7 @@ CREATE TABLE AS writes files, then commits, then registers the table. If it is k
 it leaves a folder that DROP does not remove, and in which Delta refuses to create a table.
 """
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,37 @@ def drop(spark: "SparkSession", path: str) -> None:
         raise ValueError(f"{path} is not a folder in which a run of dbt_delta staged rows")
     system, place = open_path(spark, path)
     system.delete(place, True)
+
+
+def unreadable_names(spark: "SparkSession", path: str) -> list[str]:
+    """The names in a folder of this machine by which Java opens no file, as Python shows bytes.
+
+    Names are bytes. What is no text by the JVM's locale Spark leaves out of its lists, without an
+    error. Names of hidden files do not matter. Empty for folders elsewhere, or that are not there.
+    """
+    system, place = open_path(spark, path)
+    if system.getUri().getScheme() != "file":
+        return []
+    encoding = spark._jvm.java.lang.System.getProperty("sun.jnu.encoding")
+    try:
+        names = os.listdir(os.fsencode(place.toUri().getPath()))
+    except OSError:
+        return []
+    return sorted(
+        repr(name)[2:-1] for name in names if not _is_hidden(name) and not _is_text(name, encoding)
+    )
+
+
+def _is_hidden(name: bytes) -> bool:
+    return name.startswith(b".") or (name.startswith(b"_") and b"=" not in name)
+
+
+def _is_text(name: bytes, encoding: str) -> bool:
+    try:
+        name.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def open_path(spark: "SparkSession", path: str) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """The one Spark driver of this process, and sessions on it."""
 
 import atexit
+import locale
 import logging
 import os
 import re
@@ -341,7 +342,8 @@ def own_java(more: Sequence[Path] = ()) -> Generator[None, None, None]:
         more: further folders of JARs.
     """
     java = Path(sys.prefix) / "java"
-    ours = {**({"JAVA_HOME": str(java)} if java.is_dir() else {}), **store.class_path(more)}
+    ours = {"JAVA_HOME": str(java)} if java.is_dir() else {}
+    ours = {**ours, **store.class_path(more), **_names_of_files()}
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
     try:
@@ -352,6 +354,17 @@ def own_java(more: Sequence[Path] = ()) -> Generator[None, None, None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def _names_of_files() -> dict[str, str]:
+    """Variables by which Java reads names of files as UTF-8 where it would only read ASCII.
+
+    Without a locale, or with one that is not installed, Java lists a file such as é.csv under a
+    name that it cannot open, and Spark leaves it out without a word.
+    """
+    if locale.nl_langinfo(locale.CODESET) not in ("ANSI_X3.4-1968", "US-ASCII", "646"):
+        return {}
+    return {"LC_ALL" if os.environ.get("LC_ALL") else "LC_CTYPE": "C.UTF-8"}
 
 
 @contextmanager

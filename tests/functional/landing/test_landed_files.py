@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from dbt_delta.session.connection import SessionConnection
 from tests.functional import tables
 from tests.functional.harness import Invocation, Project, session
 
@@ -36,6 +38,8 @@ MODELS = {
     "bytes": "'json', {'v': 'string'}",
     "times": "'parquet', {'id': 'int'}, 'rescue'",
     "hidden": "'parquet'",
+    "latin": "'text'",
+    "both": "'text'",
 }
 
 
@@ -114,6 +118,12 @@ def loaded(
         "times/1.parquet", f"select 1 as id, timestamp'{at}' as t, timestamp_ntz'{at}' as n"
     )
     landing.rows("hidden/1.parquet", "select struct('x' as file_path) as _metadata")
+    (landing.folder / "latin" / os.fsdecode(b"caf\xe9.txt")).write_text("lost")
+    landing.text("both/1.txt", "a")
+    both = "{% for name in ['both', 'notes'] %} {{ 'union all' if loop.last }} select * from "
+    both += "({{ dbt_delta.landed_files('shop/' ~ name, 'text') }}) as t {% endfor %}"
+    model = landing.project.path / "models" / "both.sql"
+    model.write_text(model.read_text().partition("}}")[0] + "}} " + both)
     run = landing.load(*MODELS)
     landing.text("baskets/2.json", '{"id": 2, "url": "x", "new": {"a": 1.0}}\n{"id": "no"}\n')
     landing.rows("more_p/2.parquet", "select 2L as id, date'2024-01-31' as day")
@@ -205,6 +215,9 @@ def test_all_columns_of_files(landing: Landing) -> None:
         ("nested", "column s is struct<a:bigint> in the files, not bigint."),
         ("unknown", "that say which columns they have. Land files first, or name the columns."),
         ("hidden", "have a column _metadata, which hides Spark's own"),
+        ("latin", r"cannot read the names of 1 files in"),
+        ("latin", r"The first one is caf\xe9.txt. Nothing was loaded."),
+        ("both", "the model reads two folders, "),
         ("sealed", "drift is 'add', which needs on_schema_change: append_new_columns"),
     ],
 )
@@ -240,6 +253,31 @@ def test_times_keep_their_digits(landing: Landing) -> None:
     ((rescued,),) = landing.table("times", "_rescued")
     assert json.loads(rescued)["n"] == "2024-01-31T10:00:00.123456"
     assert json.loads(rescued)["t"].startswith("2024-01-31T10:00:00.123456")
+
+
+def test_two_runs_at_a_time_load_a_file_once(
+    landing: Landing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of a batch that is stored first do not depend on the table any more."""
+    (landing.folder / "raced").mkdir()
+    landing.model("raced", "'text'")
+    model = landing.project.path / "models" / "raced.sql"
+    model.write_text(model.read_text().replace("'append',", "'append', stage='table',"))
+    landing.text("raced/1.txt", "a")
+    assert landing.load("raced").success
+    landing.text("raced/2.txt", "b\nc")
+    send, sent = SessionConnection.execute, []
+
+    def execute(self: Any, sql: str, bindings: Any = None) -> None:
+        if "insert into" in sql and not sent:
+            sent.append(sql)
+            landing.project.sql(sql)
+        send(self, sql, bindings)
+
+    monkeypatch.setattr(SessionConnection, "execute", execute)
+    assert landing.load("raced").success
+    assert sent
+    assert landing.table("raced", "value, _line") == [("a", 1), ("b", 1), ("c", 2)]
 
 
 def test_an_empty_folder_makes_an_empty_table(landing: Landing) -> None:
