@@ -42,9 +42,9 @@
 {%- endmacro %}
 
 {# Writes a batch, which Delta keeps with its number: the same number is never written again. #}
-{% macro _write_stream_batch(about, sql, id, number) -%}
+{% macro _write_stream_batch(about, sql, batch) -%}
     {%- do dbt_delta._write_stream_rows(
-        dict(about, is_rebuilt=about.is_rebuilt and number == 0), sql, {'dbt_stream': {'id': id, 'batch': number}}
+        dict(about, is_rebuilt=about.is_rebuilt and batch.batch == 0), sql, {'dbt_stream': batch}
     ) -%}
 {%- endmacro %}
 
@@ -61,7 +61,7 @@
         {%- set own = about.layout.properties['dbt_delta.stream'] -%}
         {%- if tag and (existing is none or existing.properties.get('dbt_delta.stream') != own) -%}
             {%- do dbt_delta._refuse(
-                dbt_delta._bare(this) ~ ' was dropped or made anew while its stream was written. Nothing more was '
+                dbt_delta._bare(this) ~ ' was restored, dropped or made anew while its stream was written. Nothing more was '
                 ~ 'written. Run the model again.'
             ) -%}
         {%- endif -%}
@@ -128,17 +128,16 @@
     the same rows, and what is only appended is refused.
 #}
 {% macro _stream_checkpoint(existing, settings, place) -%}
-    {%- set known, problem = existing.properties.get('dbt_delta.stream'), none -%}
+    {%- set known, problem = existing.properties.get('dbt_delta.stream'), '' -%}
     {%- if known == 'none' -%}
         {#- `dbt run --empty` has made the table. -#}
         {{- return(none) -}}
     {%- elif known is none -%}
         {%- set problem = 'no stream has written it' -%}
     {%- else -%}
-        {%- set problem = adapter.dbt_delta_stream_problem(place ~ '/' ~ known, this)
-            or ('it was restored to a version before the last batch of its stream' if dbt_delta._is_restored() else none) -%}
+        {%- set problem = adapter.dbt_delta_stream_problem(place ~ '/' ~ known, this) -%}
     {%- endif -%}
-    {%- if problem is none -%}{{- return(known) -}}{%- endif -%}
+    {%- if not problem -%}{{- return(known) -}}{%- endif -%}
     {%- set problem = dbt_delta._bare(this) ~ ': ' ~ problem ~ '. ' -%}
     {%- if not settings.unique_key -%}
         {%- do dbt_delta._refuse(
@@ -148,19 +147,6 @@
     {%- endif -%}
     {%- do log(problem ~ 'All inputs are read again and merged.', info=true) -%}
     {{- return(none) -}}
-{%- endmacro %}
-
-{# Whether a table was restored after the last batch of its stream. #}
-{% macro _is_restored() -%}
-    {%- for limit in [50, none] -%}
-        {%- set commits = dbt_delta._commits(this, limit) -%}
-        {%- for commit in commits -%}
-            {%- if commit.stream -%}{{- return(false) -}}{%- endif -%}
-            {%- if commit.operation == 'RESTORE' -%}{{- return(true) -}}{%- endif -%}
-        {%- endfor -%}
-        {%- if limit and commits | length < limit -%}{{- return(false) -}}{%- endif -%}
-    {%- endfor -%}
-    {{- return(false) -}}
 {%- endmacro %}
 
 {# A model that was a stream writes rows that its stream does not know of: the stream must not go on later. #}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import facts
-from dbt_delta.stream.checkpoint import application, note
+from dbt_delta.stream.checkpoint import application, note, problem, version
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +33,10 @@ _OF_OTHERS = (
 
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
+
+
+class Overtaken(DbtRuntimeError):
+    """Others took rows away from the table while its stream was written."""
 
 
 class Ended(DbtRuntimeError):
@@ -62,20 +66,23 @@ def run(
     mode: str,
     checkpoint: str,
     name: tuple[str, str],
-    write: Callable[[str, str, int], Any],
+    write: Callable[[str, dict[str, Any]], Any],
 ) -> int:
     """Writes all batches that a streaming SELECT has now; returns how many were written.
 
-    ``write`` gets the batch as a SELECT, the stream's id in Delta's transactions, and the number
-    of the batch. A batch whose number the table ``name`` (schema, name) has had is left out: it was
+    ``write`` gets the batch as a SELECT, and what its commit says: the stream's ``id`` in Delta's
+    transactions, the number of the ``batch``, and ``after`` which version of the table it was
+    written. A batch whose number the table ``name`` (schema, name) has had is left out: it was
     written by a run that was killed before Spark noted it.
 
     Raises:
         Ended: a service ended it while there was more to read.
+        Overtaken: the table was restored or made anew meanwhile.
         DbtRuntimeError: the SELECT reads no stream.
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
     with connection.running():
+        at = version(connection.session, name)
         rows = connection.session.sql(sql)
         if not rows.isStreaming:
             raise DbtRuntimeError("it reads no stream: put dbt_delta.stream(..) around an input")
@@ -90,6 +97,12 @@ def run(
     identity, written = application(query.id), 0
     try:
         last = _last(connection, name, identity)
+        if last >= 0:
+            # Asked before, but not of the version from which it goes on.
+            with connection.running():
+                why = problem(connection.session, checkpoint, name)
+            if why:
+                raise Overtaken(f"{'.'.join(name)}: {why}. Nothing was written. Run it again.")
         for batch in handed.until_end(query, connection):
             began = time.monotonic()
             with batch.answered():
@@ -97,8 +110,14 @@ def run(
                     watch.ended.add(name)
                     raise Ended("the service ended the stream before it had read everything")
                 if batch.number > last:
-                    write(f"select * from {batch.view}", identity, batch.number)
+                    at = _version(connection, name, at, identity)
+                    about = {"id": identity, "batch": batch.number}
+                    write(
+                        f"select * from {batch.view}",
+                        about if at is None else {**about, "after": at},
+                    )
                     written += 1
+                    at = _version(connection, name, at, identity)
                     # A batch that changes nothing makes no commit.
                     if _last(connection, name, identity) == batch.number:
                         with connection.running():
@@ -127,6 +146,25 @@ def _fail(connection: "SessionConnection", error: Exception) -> None:
             "--full-refresh."
         )
         raise DbtDatabaseError(f"{text}\n{failure.msg}") from failure
+
+
+def _version(
+    connection: "SessionConnection", name: tuple[str, str], since: int | None, identity: str
+) -> int | None:
+    """The table's version now; None before the first batch.
+
+    Raises:
+        Overtaken: rows of the stream may have gone since a version.
+    """
+    with connection.running():
+        try:
+            return version(connection.session, name, since, identity)
+        except LookupError:
+            pass
+    raise Overtaken(
+        f"{'.'.join(name)} was restored, dropped or made anew while its stream was written. "
+        "Nothing more was written. Run the model again."
+    )
 
 
 def _last(connection: "SessionConnection", name: tuple[str, str], identity: str) -> int:

@@ -5,9 +5,10 @@ from a copy, older than the other: then rows would be left out silently.
 """
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session import facts, folders
+from dbt_delta.state import log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,85 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
         return "the checkpoint of its stream is older than the last batch that it has"
     if last < _newest(spark, f"{checkpoint}/{_NOTE}"):
         return "it lacks batches that its stream has written"
+    if _is_restored(*_opened(spark, name)):
+        return "it was restored to a version before the last batch of its stream"
     return ""
+
+
+def version(
+    spark: "SparkSession", name: tuple[str, str], since: int | None = None, stream: str = ""
+) -> int | None:
+    """The newest version of a table; None if it is no Delta table, or there is none.
+
+    Args:
+        since: a version that it had.
+        stream: what has written it since then, as of ``application``.
+
+    Raises:
+        LookupError: others have restored it since then, or made it anew. Delta keeps the number of
+            the last batch, but the rows may be gone.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        opened, newest = _opened(spark, name)
+    except (AnalysisException, LookupError):
+        if since is None:
+            return None
+        raise LookupError("it is gone") from None
+    if not stream:
+        return newest
+    is_older = since is not None and newest < since
+    for number in range(newest, -1 if since is None or is_older else since, -1):
+        info = log.info_of(opened, number)
+        if _is_anew(info) and _stream_of(info).get("id") == stream:
+            return newest
+        if _is_anew(info) or info.get("operation") == "RESTORE":
+            raise LookupError(f"version {number} is not the stream's")
+    if is_older:
+        raise LookupError("it is another table")
+    return newest
+
+
+def _is_restored(opened: log.Log, newest: int) -> bool:
+    """Whether a table was restored after the last batch of its stream, or while that was written.
+
+    A batch says after which version it was written.
+    """
+    after: int | None = None
+    for number in range(newest, -1, -1):
+        info = log.info_of(opened, number)
+        # The log has been cleaned up before.
+        if not info or (after is not None and number <= after):
+            return False
+        if info.get("operation") == "RESTORE":
+            return True
+        if _is_anew(info):
+            return after is not None
+        written = _stream_of(info)
+        if after is None and written:
+            after = written.get("after")
+            if after is None:
+                return False
+    return False
+
+
+def _opened(spark: "SparkSession", name: tuple[str, str]) -> tuple[log.Log, int]:
+    """The log of a Delta table, and its newest version."""
+    found = facts.delta_table(spark, ".".join(map(facts.quoted_name, name)))
+    if found is None:
+        raise LookupError(f"{name} is no Delta table")
+    return log.open_log(spark, facts.place_of(found[1])), int(found[1].version())
+
+
+def _is_anew(info: dict[str, Any]) -> bool:
+    return log.is_anew(info) or str(info.get("operation")).startswith(("CREATE", "CLONE"))
+
+
+def _stream_of(info: dict[str, Any]) -> dict[str, Any]:
+    """What a commit says of the batch of a stream that it has written; empty of others."""
+    found = log.metadata_of(info).get("dbt_stream")
+    return found if isinstance(found, dict) else {}
 
 
 def application(identity: str) -> str:

@@ -167,16 +167,17 @@ def test_rows_of_another_materialization_are_not_doubled(streams: Project) -> No
 
 
 @pytest.fixture
-def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]], None]:
-    """Does something before the first statement that starts with a text."""
+def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int, Callable[[], Any]], None]:
+    """Does something before the statement with a text that is the first one, second one .."""
 
-    def install(start: str, act: Callable[[], Any]) -> None:
-        execute, done = SessionConnection.execute, []
+    def install(text: str, number: int, act: Callable[[], Any]) -> None:
+        execute, found = SessionConnection.execute, []
 
         def wrapped(self: Any, sql: str, bindings: Any = None) -> None:
-            if start in sql and not done:
-                done.append(True)
-                act()
+            if text in sql:
+                found.append(True)
+                if len(found) == number:
+                    act()
             execute(self, sql, bindings)
 
         monkeypatch.setattr(SessionConnection, "execute", wrapped)
@@ -190,10 +191,30 @@ def test_a_table_that_is_made_anew_meanwhile_gets_no_batch(streams: Project, bef
     build(streams)
     for values in ("(4, 40)", "(5, 50)"):
         streams.sql("insert into {schema}.orders values " + values)
-    before(f"insert into {streams.relation('added')} ", lambda: streams.sql(anew))
+    before(f"insert into {streams.relation('added')} ", 1, lambda: streams.sql(anew))
     run = build(streams, check=False)
-    assert "added was dropped or made anew while its stream was written" in run.output
+    assert "added was restored, dropped or made anew while its stream was written" in run.output
     assert rows(streams, "added") == [(4, 80), (9, 9)]
+
+
+def test_a_table_that_is_restored_meanwhile_stops_its_stream(streams: Project, before: Any) -> None:
+    """Batches after RESTORE would hide from later runs that those before it are gone."""
+    build(streams)
+    for values in ("(4, 40)", "(5, 50)", "(6, 60)"):
+        streams.sql("insert into {schema}.orders values " + values)
+    restore = "restore table {schema}.added to version as of 1"
+    before(f"insert into {streams.relation('added')} ", 2, lambda: streams.sql(restore))
+    run = build(streams, "-s", "added", check=False)
+    assert "restored, dropped or made anew while its stream was written. Nothing more" in run.output
+    # The batch before the RESTORE is gone, and the last one has not come.
+    assert [id for id, _ in rows(streams, "added")] == [0, 1, 2, 3, 5]
+    again = build(streams, "-s", "added", check=False)
+    assert "added: it was restored to a version before the last batch" in again.output
+    sql = FILES["models/added.sql"].replace("'stream'", "'stream', unique_key='id'")
+    streams.write({"models/added.sql": sql})
+    assert messages(build(streams, "-s", "added")) == {"added": "5 batches"}
+    assert [id for id, _ in rows(streams, "added")] == list(range(7))
+    assert messages(build(streams, "-s", "added")) == {"added": "0 batches"}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Whether a table and the checkpoint of its stream are of the same time."""
 
+import json
 from typing import Any
 
 import pytest
@@ -43,7 +44,81 @@ def test_problem(
     monkeypatch.setattr(checkpoint, "text", lambda spark, path: metadata)
     monkeypatch.setattr(checkpoint, "_newest", lambda spark, path: numbers[path])
     monkeypatch.setattr(checkpoint.facts, "transaction", transaction)
+    monkeypatch.setattr(checkpoint, "_opened", lambda spark, name: (Log(batch()), 0))
     found = checkpoint.problem(None, "c", ("shop", "t"))
     assert problem in found
     assert bool(problem) == bool(found)
     assert asked in ([], [("shop", "t", "dbt_delta_stream_ab-1")])
+
+
+class Log:
+    """The commits of a table, the newest first; None is one that is gone."""
+
+    def __init__(self, *commits: dict[str, Any] | None) -> None:
+        self._commits = commits[::-1]
+
+    def read(self, name: str) -> bytes:
+        info = self._commits[int(name.partition(".")[0])]
+        if info is None:
+            raise FileNotFoundError
+        return json.dumps({"commitInfo": info}).encode()
+
+
+def batch(operation: str = "WRITE", stream: str = "s", **after: int) -> dict[str, Any]:
+    about = {"dbt_stream": {"id": stream, "batch": 0, **after}}
+    return {"operation": operation, "userMetadata": json.dumps(about)}
+
+
+RESTORE, OPTIMIZE, WRITE = ({"operation": name} for name in ("RESTORE", "OPTIMIZE", "WRITE"))
+MADE, REPLACED = "CREATE TABLE AS SELECT", {"operation": "CREATE OR REPLACE TABLE"}
+
+
+@pytest.mark.parametrize(
+    ("commits", "is_restored"),
+    [
+        ([batch(MADE)], False),
+        ([OPTIMIZE, batch(after=0), batch(MADE)], False),
+        ([RESTORE, batch(after=0), batch(MADE)], True),
+        ([OPTIMIZE, RESTORE, batch(after=0), batch(MADE)], True),
+        # Between the look at the table and the write of its batch.
+        ([batch(after=0), RESTORE, batch(MADE)], True),
+        ([batch(after=0), REPLACED, batch(MADE)], True),
+        ([batch(after=1), RESTORE, batch(MADE)], False),
+        ([batch(after=0), WRITE, RESTORE, batch(MADE)], True),
+        # One of an older version of the package, and the first one of a table that was built anew.
+        ([batch(), RESTORE, batch(MADE)], False),
+        ([batch("CREATE OR REPLACE TABLE AS SELECT", after=1), RESTORE, batch(MADE)], False),
+        # Made without rows, for its stream.
+        ([{"operation": MADE}, RESTORE], False),
+        ([OPTIMIZE, None, RESTORE], False),
+    ],
+)
+def test_what_a_restore_took(commits: list[Any], is_restored: bool) -> None:
+    assert checkpoint._is_restored(Log(*commits), len(commits) - 1) == is_restored
+
+
+@pytest.mark.parametrize(
+    ("commits", "since", "is_own"),
+    [
+        ([batch(MADE)], None, True),
+        ([batch(), WRITE, batch(MADE)], 0, True),
+        ([batch(), RESTORE, batch(MADE)], 0, False),
+        ([batch(), RESTORE, batch(MADE)], 1, True),
+        ([REPLACED, batch(MADE)], 0, False),
+        ([batch(stream="other"), batch(MADE, "other")], None, False),
+        # Built anew by the stream itself, at another place.
+        ([batch(), batch("CREATE OR REPLACE TABLE AS SELECT"), RESTORE], 0, True),
+        ([batch(), batch(MADE)], 7, True),
+        ([batch(), {"operation": MADE}], 7, False),
+    ],
+)
+def test_what_others_did_to_the_table_of_a_stream(
+    monkeypatch: pytest.MonkeyPatch, commits: list[Any], since: int | None, is_own: bool
+) -> None:
+    opened = Log(*commits), len(commits) - 1
+    monkeypatch.setattr(checkpoint, "_opened", lambda spark, name: opened)
+    if is_own:
+        assert checkpoint.version(None, ("s", "t"), since, "s") == opened[1]
+    else:
+        with pytest.raises(LookupError):
+            checkpoint.version(None, ("s", "t"), since, "s")
