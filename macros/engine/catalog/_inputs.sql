@@ -15,9 +15,12 @@
 {% macro _watermark(relation, node) -%}
     {%- set some = 20 -%}
     {%- set rows = dbt_delta._attempt('describe history ' ~ dbt_delta._named(relation) ~ ' limit ' ~ some).rows -%}
-    {%- set found = dbt_delta._watermark_in(dbt_delta._commits_in(rows), node) -%}
+    {%- set commits = dbt_delta._commits_in(rows) -%}
+    {%- set found = dbt_delta._watermark_in(commits, node) -%}
+    {#- What others did while the rows were written may be before these commits. -#}
+    {%- set is_told = found is not none and (found.since is none or commits[-1].version <= found.since) -%}
     {{- return(
-        found if found is not none or rows | length < some
+        found if is_told or rows | length < some
         else dbt_delta._watermark_in(dbt_delta._commits(relation), node)
     ) -}}
 {%- endmacro %}

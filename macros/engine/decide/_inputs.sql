@@ -1,6 +1,6 @@
 {#
-    What a table says that was read of its inputs, from its commits, newest first: {inputs, carrier}, or none. The
-    commit of the rows says it. A RESTORE goes back to what the restored version said. `carrier` is the commit since
+    What a table says that was read of its inputs, from its commits, newest first: {inputs, carrier, since}, or none. The
+    commit of the rows says it; `since` is the one that its run went on from. A RESTORE goes back to what the restored version said. `carrier` is the commit since
     which it holds; no two states of the table have the same one. What others write does not matter, unless it makes the
     table anew, or goes back while a run writes; neither may the model write rows without saying what it has read, except
     in its hooks. `node` is the model's id.
@@ -11,7 +11,8 @@
         {%- set carrier = commit.version if at.carrier is none else at.carrier -%}
         {%- if commit.inputs -%}
             {{- return(
-                none if dbt_delta._is_overtaken(commit, commits) else {'inputs': commit.inputs, 'carrier': carrier}
+                none if dbt_delta._is_overtaken(commit, commits)
+                else {'inputs': commit.inputs, 'carrier': carrier, 'since': commit.carrier}
             ) -}}
         {%- elif commit.operation == 'RESTORE' -%}
             {%- set at.version, at.carrier = dbt_delta._restored_version(commit, commits), carrier -%}

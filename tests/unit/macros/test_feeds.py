@@ -59,8 +59,20 @@ OTHER = {"s.i": {"id": "x", "version": 9}}
     ],
 )
 def test_what_was_read(macros, commits: list[Any], found: Any) -> None:
-    expected = None if found is None else {"inputs": found[0], "carrier": found[1]}
-    assert macros()._watermark_in(commits, NODE) == expected
+    read = macros()._watermark_in(commits, NODE)
+    assert (read and (read["inputs"], read["carrier"])) == found
+
+
+@pytest.mark.parametrize(("since", "found"), [(5, None), (6, OTHER)])
+def test_a_restore_before_the_newest_commits_is_seen(macros, since: int, found: Any) -> None:
+    own = commit(7, inputs=OTHER, carrier=since)
+    upkeep = [commit(version, "OPTIMIZE") for version in range(26, 7, -1)]
+    history, package = [*upkeep, own, restore(6, 2), commit(5, inputs=READ)], macros()
+    package._attempt = lambda sql: {"rows": history[: int(sql.rpartition(" ")[2])]}
+    package._commits_in = lambda rows: rows
+    package._commits = lambda relation: history
+    read = package._watermark(SimpleNamespace(schema="s", identifier="m"), NODE)
+    assert (read and read["inputs"]) == found
 
 
 SEEN = {"id": "x", "version": 3}
