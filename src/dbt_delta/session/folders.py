@@ -70,7 +70,8 @@ def unreadable_names(spark: "SparkSession", path: str) -> list[str]:
         return []
     encoding = spark._jvm.java.lang.System.getProperty("sun.jnu.encoding")
     try:
-        names = os.listdir(os.fsencode(place.toUri().getPath()))
+        with os.scandir(os.fsencode(place.toUri().getPath())) as entries:
+            names = [entry.name for entry in entries if entry.is_file()]
     except OSError:
         return []
     return sorted(
