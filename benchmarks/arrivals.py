@@ -1,6 +1,7 @@
 """Files, streams and change feeds: what reading only what is new costs.
 
-    ./run bench arrivals [--rounds 3] [--rows 2000000] [--files 1000] [--idle 10000] [--megabytes 200]
+    ./run bench arrivals [--rounds 3] [--rows 2000000] [--files 1000] [--idle 10000]
+                         [--megabytes 200]
 
 - small files, large file: `landed_csv`, and by hand Spark's CSV reader with the file's name, which
   knows no file that it has had, no line number and no bad line.
@@ -86,7 +87,9 @@ class Lab:
         return {OURS: ours, HAND: hand}
 
     def _read_by_hand(self, name: str, folder: str) -> None:
-        read = self.spark.read.schema(COLUMNS).option("header", True).csv(f"{self.landing}/{folder}")
+        read = (
+            self.spark.read.schema(COLUMNS).option("header", True).csv(f"{self.landing}/{folder}")
+        )
         named = read.selectExpr("*", "_metadata.file_path as file")
         named.write.format("delta").saveAsTable(f"{self.project.schema}.{name}_hand")
 
@@ -190,7 +193,8 @@ def main(arguments: list[str] | None = None) -> None:
         lab.files("shop/large", 1, large)
         # The first round warms up.
         for number in range(options.rounds + 1):
-            note(number, "small files", lab.land(f"small_{number}", "shop/small", 200 * options.files))
+            small = lab.land(f"small_{number}", "shop/small", 200 * options.files)
+            note(number, "small files", small)
             note(number, "large file", lab.land(f"large_{number}", "shop/large", large))
             note(number, "stream", lab.stream(number, options.rows))
             note(number, "changes", lab.changes(options.rows))
