@@ -84,6 +84,7 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
         # What a write that replaces rows relies on, and the number of the newest metadata file.
         "snapshot": properties.get("current-snapshot-id", "none"),
         "metadata": _number(own.operations().current().metadataFileLocation()),
+        "has_old_partitions": _has_old_partitions(own),
     }
 
 
@@ -146,6 +147,19 @@ def _summary(table: Any) -> dict[str, int]:
     if snapshot is None:
         return {"total-files-size": 0}
     return {k: int(v) for k, v in dict(snapshot.summary()).items() if v.isdigit()}
+
+
+def _has_old_partitions(table: Any) -> bool:
+    """Whether files are still divided as the table was before someone changed its partitions."""
+    snapshot, specs = table.currentSnapshot(), table.specs()
+    if snapshot is None or specs.size() == 1:
+        return False
+    now = table.spec().specId()
+    return any(
+        manifest.partitionSpecId() != now
+        and (manifest.hasAddedFiles() or manifest.hasExistingFiles())
+        for manifest in snapshot.allManifests(table.io())
+    )
 
 
 def _number(file: str) -> int:

@@ -10,10 +10,14 @@ from dbt_common.exceptions import DbtDatabaseError
 
 logger = AdapterLogger("dbt_delta")
 
-# Two writers met, Delta let one through, and the other has written nothing. Not among them is
+# Two writers met, the format let one through, and the other has written nothing. Not among them is
 # DELTA_CONCURRENT_TRANSACTION: that writer's work is there already, under the same transaction id.
+# Nor is Iceberg's CommitStateUnknownException, which does not know.
 _CONFLICT = re.compile(
-    r"^\[(DELTA_CONCURRENT_(?!TRANSACTION)\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED)\b"
+    r"\[(DELTA_CONCURRENT_(?!TRANSACTION)\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED)\b"
+    r"|ValidationException: (Found (conflicting|concurrently added)|Missing required files"
+    r"|Cannot commit, (found new|missing data files)|Cannot delete data files .* referenced by new)"
+    r"|CommitFailedException: "
 )
 # Statements of one commit whose result depends only on the tables when they run. RESTORE is not
 # one: it would revert what the other writer has just committed. OPTIMIZE changes no row.
@@ -22,6 +26,8 @@ _ONE_COMMIT = re.compile(
     r"|optimize|reorg\s+table)\b",
     re.IGNORECASE,
 )
+# It names the only state of the table in which it may run, which is gone for good.
+_LOCKED = "'isolation-level' = "
 _COMMENTS = re.compile(r"(\s+|/\*.*?\*/|--[^\n]*(\n|$))*", re.DOTALL)
 
 ATTEMPTS = 4
@@ -46,7 +52,7 @@ def repeatedly(
         except DbtDatabaseError as error:
             if attempt == ATTEMPTS or not is_conflict(error.msg) or not is_repeatable(sql):
                 raise
-            condition, seconds = error.msg.partition("]")[0] + "]", delay(attempt)
+            condition, seconds = _CONFLICT.match(error.msg)[0].rstrip(": "), delay(attempt)
         logger.info(
             f"{name}: another writer was faster {condition}; "
             f"attempt {attempt + 1} of {ATTEMPTS} in {seconds:.1f} s"
@@ -61,7 +67,10 @@ def is_conflict(message: str) -> bool:
 
 def is_repeatable(sql: str) -> bool:
     """Whether the whole statement can run again after a conflict; a script never can."""
-    return _ONE_COMMIT.match(sql, _COMMENTS.match(sql).end()) is not None
+    start = _COMMENTS.match(sql).end()
+    return (
+        _ONE_COMMIT.match(sql, start) is not None and _LOCKED not in sql[start:].partition("\n")[0]
+    )
 
 
 def delay(attempt: int) -> float:

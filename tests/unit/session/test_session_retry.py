@@ -32,9 +32,34 @@ def test_conflicts(condition, conflict):
 
 
 @pytest.mark.parametrize(
+    ("text", "conflict"),
+    [
+        ("ValidationException: Found conflicting files that can contain records matching", True),
+        ("ValidationException: Found conflicting deleted files that can contain records", True),
+        ("ValidationException: Found concurrently added DV for x", True),
+        ("ValidationException: Missing required files to delete: a.parquet", True),
+        ("ValidationException: Cannot commit, found new delete for replaced data file: x", True),
+        ("CommitFailedException: Failed to commit", True),
+        # The table is another one, or nobody knows whether the rows are there.
+        ("ValidationException: Cannot determine history between starting snapshot 1 and", False),
+        ("CommitStateUnknownException: Cannot determine whether the commit was successful", False),
+        ("ValidationException: Cannot find required field", False),
+    ],
+)
+def test_conflicts_of_iceberg(text, conflict):
+    assert retry.is_conflict(text) is conflict
+
+
+@pytest.mark.parametrize(
     ("sql", "repeatable"),
     [
         ("insert into t select 1", True),
+        # Iceberg compares with the snapshot that the run has seen.
+        (
+            "insert into t with ('isolation-level' = 'serializable') replace where true\nselect 1",
+            False,
+        ),
+        ("insert into t by name\nselect \"'isolation-level' = \"", True),
         ("\n  MERGE into t using s on true when matched then delete", True),
         ('/* {"app": "dbt"} */ delete from t', True),
         ("-- a note\n-- another\nupdate t set a = 1", True),

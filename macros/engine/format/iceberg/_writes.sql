@@ -3,13 +3,12 @@
     Iceberg itself would replace those rows, too, and say nothing.
 #}
 {% macro _iceberg__lock(table, more={}) -%}
-    {%- set options = dict(more) -%}
+    {%- set options = dict(more, **{'isolation-level': 'serializable'}) -%}
     {%- if table.snapshot != 'none' -%}
-        {%- do options.update({
-            'isolation-level': 'serializable', 'validate-from-snapshot-id': table.snapshot,
-        }) -%}
+        {#- Without it Iceberg looks at all commits, of which a table without snapshots had none. -#}
+        {%- do options.update({'validate-from-snapshot-id': table.snapshot}) -%}
     {%- endif -%}
-    {{- return(' with ' ~ dbt_delta._literal_pairs(options) if options else '') -}}
+    {{- return(' with ' ~ dbt_delta._literal_pairs(options)) -}}
 {%- endmacro %}
 
 {#
@@ -21,9 +20,18 @@ insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where 
 {{ sql }}
 {%- endmacro %}
 
-{# All rows, or the partitions that have rows in the SELECT. #}
+{#
+    All rows, or the partitions that have rows in the SELECT. Iceberg replaces files by the partitions of today: of files
+    that someone has divided otherwise before, the rows to keep are written anew.
+#}
 {% macro _iceberg__overwrite_sql(table, batch) -%}
-{%- if table.partitions -%}
+{%- if table.partitions and table.has_old_partitions -%}
+    {%- set rows = dbt_delta._iceberg__checked_sql(table, 'select * from ' ~ batch.from, batch) -%}
+    {{ dbt_delta._iceberg__overwrite_all_sql(table, dbt_delta._with_kept_rows_sql(
+        dict(table, name=table.name ~ ' as __dbt_old'), dict(batch, **{'from': '(\n' ~ rows ~ '\n)'}),
+        dbt_delta._iceberg__replaced_partitions(table, batch, '__dbt_old')[0]
+    )) }}
+{%- elif table.partitions -%}
 insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'overwrite-mode': 'dynamic'}) }} by name
 {{ dbt_delta._iceberg__checked_sql(table, dbt_delta._select_batch(batch), batch) }}
 {%- else -%}
