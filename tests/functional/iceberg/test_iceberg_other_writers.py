@@ -20,7 +20,7 @@ MODELS = {
     "hourly": (
         "materialized='incremental', incremental_strategy='insert_overwrite', "
         "partition_by=['hours(ts)', 'p']",
-        "select {{ var('id') }} as id, timestamp'2024-01-01 01:00' as ts, cast(null as string) as p",
+        "select {{ var('id') }} id, timestamp'2024-01-01 01:00' as ts, cast(null as string) as p",
     ),
     "replaced": ("materialized='table'", "select {{ var('id') }} as id, 'us' as p"),
     "overwritten": (
@@ -70,7 +70,8 @@ def beside(monkeypatch: pytest.MonkeyPatch, text: str, other: Callable[[], Any])
 def test_partitions_of_other_times_are_replaced_by_row(project: Project) -> None:
     """The table was divided by days once: those files have rows of the partition, and others."""
     project.sql(
-        "create table {schema}.hourly using iceberg partitioned by (days(ts)) as select * from values "
+        "create table {schema}.hourly using iceberg partitioned by (days(ts)) as "
+        "select * from values "
         "(1, timestamp'2024-01-01 01:30:00', null), (2, timestamp'2024-01-01 02:00:00', null), "
         "(3, timestamp'2024-01-01 01:30:00', 'b') as t(id, ts, p)"
     )

@@ -331,3 +331,27 @@ def test_a_table_of_delta_is_read_as_a_source(ran) -> None:
     for _ in range(2):
         ran.project.dbt("build", "-s", "from_delta", vars={"step": 3})
     assert ran.project.rows("from_delta") == [{"id": 1, "v": "d"}]
+
+
+def test_days_of_utc_are_not_overwritten_by_days_of_another_zone(new_project) -> None:
+    """The batch of the 2nd of January in Berlin begins in the last hour of the 1st in UTC."""
+    project = new_project()
+    project.set_spark({"spark.sql.session.timeZone": "Europe/Berlin"})
+    project.write(
+        {
+            "models/daily.sql": """
+                {{ config(materialized='incremental', incremental_strategy=var('how'),
+                          incremental_predicates=var('where', []), partition_by='days(ts)') }}
+                select *
+                from values
+                    (1, timestamp'2024-01-01 10:00'), (2, timestamp'2024-01-02 00:30') as t(id, ts)
+                {% if is_incremental() %} where to_date(ts) = date'2024-01-02' {% endif %}
+            """
+        }
+    )
+    project.dbt("run", vars={"how": "insert_overwrite"})
+    failed = project.dbt("run", vars={"how": "insert_overwrite"}, check=False)
+    assert not failed.success, project.rows("daily")
+    assert "the time zone of this session is Europe/Berlin" in _error(failed, "daily")
+    project.dbt("run", vars={"how": "replace_where", "where": "to_date(ts) = date'2024-01-02'"})
+    assert [row["id"] for row in project.rows("daily")] == [1, 2]
