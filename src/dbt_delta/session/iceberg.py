@@ -85,6 +85,8 @@ def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | 
         "snapshot": properties.get("current-snapshot-id", "none"),
         "metadata": _number(own.operations().current().metadataFileLocation()),
         "has_old_partitions": _has_old_partitions(own),
+        # Transforms of times are in UTC.
+        "zone": spark.conf.get("spark.sql.session.timeZone"),
     }
 
 

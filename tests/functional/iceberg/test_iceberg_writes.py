@@ -1,6 +1,7 @@
 """What dbt leaves on Iceberg: rows, snapshots, properties; and what is refused before it writes.
 
-Run it with --target iceberg. One project for all: a case is a model.
+Run it with --target iceberg; what is marked core runs with all other tests, too
+(setup/test_setup_iceberg.py). One project for all: a case is a model.
 """
 
 import json
@@ -175,6 +176,7 @@ def _error(run: Invocation, name: str) -> str:
     return str(run.result(name).message)
 
 
+@pytest.mark.core
 def test_only_what_is_refused_fails(ran) -> None:
     for run in ran.runs:
         expected = sorted(REFUSED if run is ran.runs[0] else [*REFUSED, "duplicates"])
@@ -182,6 +184,7 @@ def test_only_what_is_refused_fails(ran) -> None:
         assert failed == expected, run.output
 
 
+@pytest.mark.core
 def test_what_is_refused_says_why_and_is_not_there(ran) -> None:
     said = {
         "of_delta": "file_format of of_delta is delta, but target iceberg builds Iceberg tables",
@@ -195,6 +198,7 @@ def test_what_is_refused_says_why_and_is_not_there(ran) -> None:
     assert not [name for name in tables if "__dbt_" in name]
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_rows_of_a_strategy(ran, name: str) -> None:
     rows = [tuple(row.values()) for row in ran.project.rows(name.replace("`", "``"))]
@@ -202,6 +206,7 @@ def test_rows_of_a_strategy(ran, name: str) -> None:
     assert sorted(rows, key=str) == sorted(list(STRATEGIES[name][3]) * times, key=str)
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_run_is_one_commit(ran, name: str) -> None:
     counts = [versions[name] for versions in ran.versions]
@@ -210,6 +215,7 @@ def test_a_run_is_one_commit(ran, name: str) -> None:
         assert counts == [1, 2, 2, 2]
 
 
+@pytest.mark.core
 def test_commits_say_run_and_node(ran) -> None:
     newest = ran.project.snapshots("merged")[0]
     tag = json.loads(newest["userMetadata"])
@@ -218,6 +224,7 @@ def test_commits_say_run_and_node(ran) -> None:
     assert tag["dbt_project"] == "consumer"
 
 
+@pytest.mark.core
 def test_keyed_tables_mark_rows_in_version_3(ran) -> None:
     found = {
         name: dict(ran.project.sql(f"show tblproperties {{schema}}.{name}"))
@@ -231,6 +238,7 @@ def test_keyed_tables_mark_rows_in_version_3(ran) -> None:
     assert summary["added-dvs"] == "1", summary
 
 
+@pytest.mark.core
 def test_a_table_keeps_its_history_unless_its_columns_change(ran) -> None:
     name = ran.project.relation("Tëble with ``url``".replace("``", "``"))
     parents = ran.project.sql(f"select parent_id from {name}.snapshots order by committed_at")
@@ -256,12 +264,14 @@ def test_a_row_that_breaks_a_constraint_fails_its_write(ran, name: str) -> None:
     assert {"id": 1, "v": 99} in ran.project.rows(name)
 
 
+@pytest.mark.core
 def test_duplicate_keys_are_named(ran) -> None:
     assert 'duplicate keys of unique_key id: 1, the first {"id":1} (2 rows)' in _error(
         ran.runs[1], "duplicates"
     )
 
 
+@pytest.mark.core
 def test_snapshots_are_null_safe(ran) -> None:
     assert [versions["kept"] for versions in ran.versions] == [1, 2, 2, 2]
     rows = ran.project.rows("kept")
@@ -269,6 +279,7 @@ def test_snapshots_are_null_safe(ran) -> None:
     assert found == [(1, "a", False), (1, "b", True), (3, "c", False), (None, "n", True)]
 
 
+@pytest.mark.core
 def test_another_writer_is_not_overwritten(ran, monkeypatch) -> None:
     """It commits after the run has looked at the table, and before the run writes."""
     from dbt.adapters.spark.connections import SparkConnectionManager
@@ -355,3 +366,26 @@ def test_days_of_utc_are_not_overwritten_by_days_of_another_zone(new_project) ->
     assert "the time zone of this session is Europe/Berlin" in _error(failed, "daily")
     project.dbt("run", vars={"how": "replace_where", "where": "to_date(ts) = date'2024-01-02'"})
     assert [row["id"] for row in project.rows("daily")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "incremental_strategy='insert_overwrite'",
+        "incremental_strategy='replace_where', incremental_predicates='id in (select 1 as id)'",
+    ],
+)
+def test_columns_go_and_come_in_a_table_that_is_written_anew(new_project, config: str) -> None:
+    """Iceberg takes these columns by position, and one goes only after the rows are there."""
+    project = new_project()
+    model = """
+        {{ config(materialized='incremental', on_schema_change='sync_all_columns', %s) }}
+        {%% if is_incremental() -%%} select 4 as new, 'c' as c, 1 as id
+        {%%- else -%%} select 1 as id, 'b' as b, 'c0' as c union all select 2, 'b', 'c'
+        {%%- endif %%}
+    """
+    project.write({"models/m.sql": model % config})
+    for _ in range(2):
+        project.dbt("run")
+    kept = [] if "overwrite" in config else [{"id": 2, "c": "c", "new": None}]
+    assert project.rows("m") == [{"id": 1, "c": "c", "new": 4}, *kept]

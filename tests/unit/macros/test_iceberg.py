@@ -134,9 +134,50 @@ def test_what_replaces_rows_relies_on_the_snapshot_that_was_seen() -> None:
         "insert into `s`.`t` with ('isolation-level' = 'serializable', "
         "'validate-from-snapshot-id' = '12') replace where true\nselect 1"
     )
-    # A table without a commit has none that could be replaced.
+    # Of a table without a commit the first of another writer would be replaced.
     empty = package._iceberg__overwrite_all_sql(dict(table, snapshot="none"), "select 1")
-    assert empty == "insert into `s`.`t` replace where true\nselect 1"
+    assert empty == (
+        "insert into `s`.`t` with ('isolation-level' = 'serializable') replace where true\nselect 1"
+    )
+
+
+def test_files_of_former_partitions_are_replaced_by_row() -> None:
+    column = {"name": "p", "type": "int", "source": "p", "source_type": "int"}
+    batch = {"from": "b", "columns": [column], "target_columns": [column]}
+    table = {
+        "name": "t", "snapshot": "1", "checks": {}, "partitions": ["p"], "columns": [column],
+        "has_old_partitions": False,
+    }  # fmt: skip
+    package = iceberg()
+    assert "insert overwrite table t" in package._iceberg__overwrite_sql(table, batch)
+    sql = package._iceberg__overwrite_sql(dict(table, has_old_partitions=True), batch)
+    assert "insert into t with" in sql
+    assert "overwrite" not in sql
+    assert "where __dbt_old.`p` <=> __dbt_new.`p`" in sql
+
+
+@pytest.mark.parametrize(
+    ("partition", "strategy", "zone", "is_refused"),
+    [
+        ("days(ts)", "insert_overwrite", "Europe/Berlin", True),
+        ("months(ts)", "insert_overwrite", "+01:00", True),
+        ("days(ts)", "insert_overwrite", "Etc/UTC", False),
+        ("days(ts)", "replace_where", "Europe/Berlin", False),
+        ("days(day)", "insert_overwrite", "Europe/Berlin", False),
+        ("bucket(4, ts)", "insert_overwrite", "Europe/Berlin", False),
+        ("ts", "insert_overwrite", "Europe/Berlin", False),
+    ],
+)
+def test_days_of_utc_are_overwritten_in_utc(partition, strategy, zone, is_refused) -> None:
+    package = iceberg()
+    columns = [{"name": "ts", "type": "timestamp"}, {"name": "day", "type": "date"}]
+    table = {"name": "t", "partitions": [partition], "columns": columns, "zone": zone}
+    settings = {"strategy": strategy}
+    if not is_refused:
+        package._in_format("check_strategy")(table, settings)
+        return
+    with pytest.raises(CompilationError, match="which is in UTC on Iceberg"):
+        package._in_format("check_strategy")(table, settings)
 
 
 @pytest.mark.parametrize(

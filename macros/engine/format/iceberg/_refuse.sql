@@ -47,12 +47,11 @@
         {%- set one = dbt_delta._iceberg__partition(name, table.columns) -%}
         {%- if one.kind in ('years', 'months', 'days', 'hours')
             and dbt_delta._column(table.columns, one.column).type == 'timestamp' -%}
-            {%- set zone = run_query('select current_timezone() as zone').rows[0]['zone'] -%}
-            {%- if zone not in ('UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00') -%}
+            {%- if table.zone not in ('UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00') -%}
                 {%- do dbt_delta._refuse(
                     table.name ~ ' is partitioned by ' ~ name ~ ', which is in UTC on Iceberg, and the time zone of this '
-                    ~ 'session is ' ~ zone ~ ': insert_overwrite could replace hours that the batch does not have. Nothing '
-                    ~ 'was written. Use a column of dates, strategy replace_where or microbatch, or set '
+                    ~ 'session is ' ~ table.zone ~ ': insert_overwrite could replace hours that the batch does not have. '
+                    ~ 'Nothing was written. Use a column of dates, strategy replace_where or microbatch, or set '
                     ~ 'spark.sql.session.timeZone to UTC.'
                 ) -%}
             {%- endif -%}

@@ -12,12 +12,29 @@
 {%- endmacro %}
 
 {#
-    All rows of a table by those of a SELECT with its columns in their order. INSERT OVERWRITE would depend on
-    spark.sql.sources.partitionOverwriteMode.
+    All rows of a table by those of a SELECT with its columns in their order; of a batch with all columns that the table
+    will have. INSERT OVERWRITE would depend on spark.sql.sources.partitionOverwriteMode.
 #}
-{% macro _iceberg__overwrite_all_sql(table, sql) -%}
+{% macro _iceberg__overwrite_all_sql(table, sql, batch=none) -%}
 insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where true
-{{ sql }}
+{{ sql if batch is none else dbt_delta._iceberg__placed_sql(table, batch, sql) }}
+{%- endmacro %}
+
+{# Rows of a batch with NULL for the columns that the table loses only after this write: it takes them by position. #}
+{% macro _iceberg__placed_sql(table, batch, sql) -%}
+    {%- set columns, dropped = [], [] -%}
+    {%- for column in table.columns -%}
+        {%- do columns.append(dbt_delta._quoted(column.name)) -%}
+        {%- if dbt_delta._column(batch.target_columns, column.name) is none -%}
+            {%- do dropped.append(column.name) -%}
+            {%- do columns.append('cast(null as ' ~ column.type ~ ') as ' ~ columns.pop()) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if not dropped -%}{{- return(sql) -}}{%- endif -%}
+    {%- for column in batch.target_columns if dbt_delta._column(table.columns, column.name) is none -%}
+        {%- do columns.append(dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {{- return('select ' ~ columns | join(', ') ~ '\nfrom (\n' ~ sql ~ '\n)') -}}
 {%- endmacro %}
 
 {#
@@ -30,14 +47,14 @@ insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where 
     {{ dbt_delta._iceberg__overwrite_all_sql(table, dbt_delta._with_kept_rows_sql(
         dict(table, name=table.name ~ ' as __dbt_old'), dict(batch, **{'from': '(\n' ~ rows ~ '\n)'}),
         dbt_delta._iceberg__replaced_partitions(table, batch, '__dbt_old')[0]
-    )) }}
+    ), batch) }}
 {%- elif table.partitions -%}
 insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'overwrite-mode': 'dynamic'}) }} by name
 {{ dbt_delta._iceberg__checked_sql(table, dbt_delta._select_batch(batch), batch) }}
 {%- else -%}
     {{ dbt_delta._iceberg__overwrite_all_sql(table, dbt_delta._iceberg__checked_sql(
         table, 'select\n    ' ~ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') ~ '\nfrom ' ~ batch.from
-    )) }}
+    ), batch) }}
 {%- endif -%}
 {%- endmacro %}
 
@@ -52,7 +69,7 @@ insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'over
     {#- ON takes no subquery, so the rows to keep are written anew. -#}
     {%- set rows = dbt_delta._iceberg__checked_sql(table, 'select * from ' ~ batch.from, batch) -%}
     {{- return(dbt_delta._iceberg__overwrite_all_sql(
-        table, dbt_delta._with_kept_rows_sql(table, dict(batch, **{'from': '(\n' ~ rows ~ '\n)'}), predicate)
+        table, dbt_delta._with_kept_rows_sql(table, dict(batch, **{'from': '(\n' ~ rows ~ '\n)'}), predicate), batch
     )) -}}
 {%- endif -%}
 {%- set table = dict(table, checks=dict(table.checks, **{'incremental_predicates': predicate})) -%}
