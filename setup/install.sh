@@ -247,6 +247,7 @@ install_tests() {
     install_project
     install_more test "test packages" --no-build-isolation
     install_store s3a
+    install_format iceberg
 }
 
 install_hdfs() {

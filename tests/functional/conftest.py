@@ -22,6 +22,7 @@ QUICK_FOLDERS = (
     "erasure",
     "expectations",
     "functions",
+    "iceberg",
     "incremental",
     "maintenance",
     "publish",
