@@ -9,12 +9,9 @@
     {%- if execute and model.resource_type == 'unit_test' -%}
         {#- The rows that the test gives. -#}
         {{- return(relation) -}}
-    {%- elif execute and model.config.materialized != 'stream' -%}
-        {%- do dbt_delta._refuse(
-            'dbt_delta.stream: ' ~ model.name ~ ' is materialized as ' ~ model.config.materialized
-            ~ '. Only a model with materialized: stream can read a stream.'
-        ) -%}
-    {%- elif starting_version is not none and starting_timestamp is not none -%}
+    {%- endif -%}
+    {%- do dbt_delta._check_reads_stream('stream') if execute -%}
+    {%- if starting_version is not none and starting_timestamp is not none -%}
         {%- do dbt_delta._refuse('dbt_delta.stream takes one of starting_version and starting_timestamp.') -%}
     {%- elif execute and relation.is_cte -%}
         {%- do dbt_delta._refuse(

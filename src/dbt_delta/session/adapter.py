@@ -292,6 +292,15 @@ class DeltaAdapter(StockAdapter):
         return checkpoint.place(connection.session, schema, name) if connection else None
 
     @available
+    def dbt_delta_stream_source(self, kind: str, options: dict[str, Any]) -> str:
+        """See ``sources.view``."""
+        from dbt_delta.stream import sources
+
+        connection = self._session()
+        with connection.running():
+            return sources.view(connection.session, kind, options)
+
+    @available
     def dbt_delta_stream_problem(self, folder: str, relation: Any) -> str:
         """See ``checkpoint.problem``."""
         from dbt_delta.stream import checkpoint

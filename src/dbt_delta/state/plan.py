@@ -96,20 +96,25 @@ def of_plan(nodes: list[dict[str, Any]]) -> _Found:
 
 def _streams(plan: Any, found: _Found) -> int:
     """Notes the tables that are read as streams, which the JSON does not name; returns how many."""
-    number, leaves = 0, plan.collectLeaves().iterator()
+    tables = list(streamed(plan))
+    for schema, name, kind in tables:
+        found.tables.add((schema, name))
+        found.formats.add(kind)
+        found.via.setdefault((schema, name), set()).add((schema, name))
+    return len(tables)
+
+
+def streamed(plan: Any) -> Iterator[tuple[str, str, str]]:
+    """The tables that an analyzed plan reads as streams, as (schema, name, format)."""
+    leaves = plan.collectLeaves().iterator()
     while leaves.hasNext():
         leaf = leaves.next()
         if leaf.getClass().getName() != _STREAM:
             continue
         table = leaf.dataSource().catalogTable()
         if table.isDefined():
-            number += 1
-            about = table.get().identifier()
-            name = about.database().get().lower(), about.table().lower()
-            found.tables.add(name)
-            found.formats.add(leaf.sourceName().lower())
-            found.via.setdefault(name, set()).add(name)
-    return number
+            name, kind = table.get().identifier(), table.get().provider().get()
+            yield name.database().get().lower(), name.table().lower(), kind.lower()
 
 
 def of_texts(texts: list[str]) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import facts
+from dbt_delta.stream import sources
 from dbt_delta.stream.checkpoint import application, note, problem, version
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ def run(
         rows = connection.session.sql(sql)
         if not rows.isStreaming:
             raise DbtRuntimeError("it reads no stream: put dbt_delta.stream(..) around an input")
+        if found := sources.foreign(rows):
+            raise DbtRuntimeError(
+                f"{found[0]} is a table of format {found[1]}. Spark leaves out files that come "
+                "under an old name or with an old time. Nothing was read. Land them with "
+                "dbt_delta.landed_files in an incremental model, and stream its table"
+            )
         handed = _Batches(connection.session)
         query = (
             rows.writeStream.foreachBatch(handed.give)

@@ -15,7 +15,7 @@ FILES = {
         sources:
           - name: raw
             schema: "{{ target.schema }}"
-            tables: [{name: orders}]
+            tables: [{name: orders}, {name: lines}]
         """,
     "models/added.sql": """
         {{ config(materialized='stream') }}
@@ -222,6 +222,11 @@ def test_a_table_that_is_restored_meanwhile_stops_its_stream(streams: Project, b
     [
         ("", "select 1 as id", "it reads no stream"),
         (
+            "",
+            "select id from {{ dbt_delta.stream(source('raw', 'lines')) }}",
+            "lines is a table of format json. Spark leaves out files",
+        ),
+        (
             ", incremental_strategy='insert_overwrite'",
             None,
             "Use merge, with a unique_key, or append",
@@ -234,10 +239,31 @@ def test_refusals(streams: Project, config: str, sql: str | None, message: str) 
     sql = sql or "select id from {{ dbt_delta.stream(source('raw', 'orders')) }}"
     streams.write({name: None for name in FILES if name.endswith(".sql")})
     streams.write({"models/wrong.sql": f"{{{{ config(materialized='stream'{config}) }}}} {sql}"})
+    streams.sql("create table {schema}.lines (id bigint) using json")
     run = build(streams, check=False)
     assert not run.success
     assert message in run.output
     assert not streams.sql("show tables in {schema} like 'wrong'")
+
+
+def test_other_sources_of_streams(project: Project) -> None:
+    """Spark's own source gives five rows with each batch. Kafka's is in no JAR that is here."""
+    project.write({
+        "models/ticks.sql": """
+            {{ config(materialized='stream') }}
+            select value from {{ dbt_delta.stream_from('rate-micro-batch', {'rowsPerBatch': 5}) }}
+            """,
+        "models/unknown.sql": """
+            {{ config(materialized='stream') }}
+            select * from {{ dbt_delta.stream_from('no-such-source') }}
+            """,
+    })  # fmt: skip
+    for count in (1, 2, 3):
+        assert messages(build(project, "-s", "ticks")) == {"ticks": "1 batch"}
+        found = [row.value for row in project.sql("select value from {schema}.ticks order by 1")]
+        assert found == list(range(5 * count))
+    run = build(project, "-s", "unknown", check=False)
+    assert "data source: no-such-source" in run.output
 
 
 def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Project) -> None:

@@ -31,6 +31,23 @@ def test_the_rows_of_a_unit_test_are_no_stream(macros) -> None:
 
 
 @pytest.mark.parametrize(
+    ("materialized", "kind", "format", "options", "message"),
+    [
+        ("table", "model", "kafka", {}, "stream_from: m is materialized as table"),
+        ("stream", "model", "JSON", {}, "leaves out files of JSON .* Land them with landed_files"),
+        ("stream", "model", "delta", {}, r"read a Delta table with dbt_delta.stream\(ref"),
+        ("stream", "model", "kafka", ["a"], "options must be a mapping"),
+        ("unit", "unit_test", "kafka", {}, "a unit test gives rows for"),
+    ],
+)
+def test_other_sources_that_are_refused(
+    macros, materialized: str, kind: str, format: str, options: Any, message: str
+) -> None:
+    with pytest.raises(CompilationError, match=message):
+        load(macros, materialized, kind).stream_from(format, options)
+
+
+@pytest.mark.parametrize(
     ("materialized", "relation", "arguments", "message"),
     [
         ("table", Relation(), {}, "m is materialized as table. Only a model with"),
