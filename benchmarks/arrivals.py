@@ -70,10 +70,9 @@ class Lab:
     def files(self, folder: str, number: int, rows: int) -> None:
         """CSV files of a landing folder, of so many rows in all."""
         place = self.landing / folder
-        made = self.spark.range(rows).selectExpr(
-            "id", "concat('k', id % 7) as kind", "cast(id % 1000 / 4 as decimal(9,2)) as amount",
-            "timestamp_seconds(1700000000 + id) as at",
-        )  # fmt: skip
+        made = self.spark.sql(
+            f"select {ROWS}, timestamp_seconds(1700000000 + id) as at from range({rows})"
+        )
         made.repartition(number).write.option("header", True).csv(str(place))
         for other in (*place.glob(".*"), *place.glob("_*")):
             other.unlink()
@@ -119,9 +118,9 @@ class Lab:
         found = self.spark.sql(f"describe history {self.project.schema}.{name} limit 1")
         return int(found.first().version)
 
-    def source(self, name: str, rows: int, commits: int) -> None:
-        """A Delta table with a change feed, of so many commits."""
-        table = f"{self.project.schema}.{name}"
+    def source(self, rows: int, commits: int) -> None:
+        """The input: a Delta table with a change feed, of so many commits."""
+        table = f"{self.project.schema}.source"
         self.spark.sql(
             f"create or replace table {table} (id bigint, kind string, amount decimal(9,2)) "
             "using delta tblproperties (delta.enableChangeDataFeed = true)"
@@ -131,7 +130,7 @@ class Lab:
             self.spark.sql(f"insert into {table} select {ROWS} from range({first}, {last}, 1, 4)")
 
     def stream(self, number: int, rows: int) -> dict[str, dict[str, float]]:
-        self.source("source", rows, 10)
+        self.source(rows, 10)
         name = f"streamed_{number}"
         self.project.write({f"models/{name}.sql": STREAM})
         ours = self.measure(name)
@@ -155,7 +154,7 @@ class Lab:
         query.awaitTermination()
 
     def changes(self, rows: int) -> dict[str, dict[str, float]]:
-        self.source("source", rows, 1)
+        self.source(rows, 1)
         self.project.write({"models/followed.sql": CHANGES, "models/anew.sql": ANEW})
         for name in ("followed", "anew"):
             self.project.measure("--full-refresh", "-s", name)
