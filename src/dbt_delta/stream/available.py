@@ -36,10 +36,6 @@ _OF_OTHERS = (
 _LOOK = 0.1
 
 
-class Overtaken(DbtRuntimeError):
-    """Others took rows away from the table while its stream was written."""
-
-
 class Ended(DbtRuntimeError):
     """A stream was told to end before it had read all that there is."""
 
@@ -78,8 +74,8 @@ def run(
 
     Raises:
         Ended: a service ended it while there was more to read.
-        Overtaken: the table was restored or made anew meanwhile.
-        DbtRuntimeError: the SELECT reads no stream.
+        DbtRuntimeError: the SELECT reads no stream, or a table that is not Delta's; the table was
+            restored or made anew meanwhile.
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
     with connection.running():
@@ -109,7 +105,7 @@ def run(
             with connection.running():
                 why = problem(connection.session, checkpoint, name)
             if why:
-                raise Overtaken(f"{'.'.join(name)}: {why}. Nothing was written. Run it again.")
+                raise DbtRuntimeError(f"{'.'.join(name)}: {why}. Nothing was written. Run it again.")
         for batch in handed.until_end(query, connection):
             began = time.monotonic()
             with batch.answered():
@@ -161,14 +157,14 @@ def _version(
     """The table's version now; None before the first batch.
 
     Raises:
-        Overtaken: rows of the stream may have gone since a version.
+        DbtRuntimeError: rows of the stream may have gone since a version.
     """
     with connection.running():
         try:
             return version(connection.session, name, since, identity)
         except LookupError:
             pass
-    raise Overtaken(
+    raise DbtRuntimeError(
         f"{'.'.join(name)} was restored, dropped or made anew while its stream was written. "
         "Nothing more was written. Run the model again."
     )
