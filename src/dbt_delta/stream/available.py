@@ -105,7 +105,9 @@ def run(
             with connection.running():
                 why = problem(connection.session, checkpoint, name)
             if why:
-                raise DbtRuntimeError(f"{'.'.join(name)}: {why}. Nothing was written. Run it again.")
+                raise DbtRuntimeError(
+                    f"{'.'.join(name)}: {why}. Nothing was written. Run it again."
+                )
         for batch in handed.until_end(query, connection):
             began = time.monotonic()
             with batch.answered():
