@@ -34,16 +34,17 @@
 
 {#
     A batch that was stored, without the files that another run has loaded meanwhile. The SELECT itself reads the table,
-    so Delta lets only one of two runs through, and the other looks again.
+    so Delta lets only one of two runs through, and the other looks again. A column of the table hides an alias of its
+    name.
 #}
 {% macro _unlanded(table, batch) -%}
     {%- if model.unique_id not in dbt_delta._memory('landing') -%}{{- return(batch) -}}{%- endif -%}
     {%- set same = [] -%}
     {%- for name in (dbt_delta.landed_file_column(), '_file_modified_at', '_file_size') -%}
-        {%- do same.append('landed.' ~ name ~ ' = batch.' ~ name) -%}
+        {%- do same.append('__dbt_landed.' ~ name ~ ' = __dbt_batch.' ~ name) -%}
     {%- endfor -%}
-    {{- return(dict(batch, **{'from': '(select * from ' ~ batch.from ~ ' as batch where not exists (select 1 from '
-        ~ table.name ~ ' as landed where ' ~ same | join(' and ') ~ '))'})) -}}
+    {{- return(dict(batch, **{'from': '(select * from ' ~ batch.from ~ ' as __dbt_batch where not exists ('
+        ~ 'select 1 from ' ~ table.name ~ ' as __dbt_landed where ' ~ same | join(' and ') ~ '))'})) -}}
 {%- endmacro %}
 
 {# Refuses what replaces rows: the table would forget which files it has. #}

@@ -101,13 +101,13 @@
             'not_matched_by_source_action would apply to the rows of all earlier batches of the stream. Remove it.'
         ) -%}
     {%- endif -%}
-    {%- set is_expensive = dbt_delta._is_expensive(compiled_code, model.depends_on.nodes) -%}
-    {{- return(dict(
-        settings,
-        strategy=asked or ('merge' if settings.unique_key else 'append'),
-        output_mode=mode,
-        stage='table' if settings.stage == 'auto' and is_expensive else settings.stage,
-    )) -}}
+    {%- set settings = dict(
+        settings, strategy=asked or ('merge' if settings.unique_key else 'append'), output_mode=mode
+    ) -%}
+    {#- What is written is the SELECT of a batch's view, which looks inexpensive. -#}
+    {%- set is_stored = settings.stage == 'auto' and dbt_delta._reads_batch_twice({}, settings)
+        and dbt_delta._is_expensive(compiled_code, model.depends_on.nodes) -%}
+    {{- return(dict(settings, stage='table') if is_stored else settings) -}}
 {%- endmacro %}
 
 {# Where the checkpoints of the model's streams are. #}

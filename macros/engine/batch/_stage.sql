@@ -36,7 +36,11 @@
         ~ '|\\b(first|last|first_value|last_value|any_value|mode|collect_\\w+|array_agg|listagg|string_agg|approx_\\w+'
         ~ '|percentile_approx|histogram_numeric|function)\\s*\\('
         ~ '|\\.\\s*\\w*\\s*\\(' -%}
-    {%- set text = modules.re.sub('(?s)' ~ dbt_delta._opaque_tokens(), ' ', sql) -%}
+    {#- A quoted name is a word: that of a function, if a bracket follows, else any. -#}
+    {%- set quoted = '`(?:[^`]|``)*`' -%}
+    {%- set text = modules.re.sub('(?s)(' ~ quoted ~ ')|' ~ dbt_delta._opaque_tokens(), ' \\1 ', sql) -%}
+    {%- set text = modules.re.sub('`(\\w+)`(?=\\s*\\()', '\\1', text) -%}
+    {%- set text = modules.re.sub('(?s)' ~ quoted, 'x', text) -%}
     {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
     {%- for id in upstream -%}
         {%- set node = graph.nodes.get(id) -%}

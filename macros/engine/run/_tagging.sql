@@ -8,28 +8,32 @@
         {%- do caller() -%}
         {{- return('') -}}
     {%- endif -%}
-    {%- set before = run_query('set ' ~ dbt_delta._quoted(key)).rows[0]['value'] -%}
+    {%- set known = adapter.dbt_delta_setting(key) if adapter.dbt_delta_setting is defined else none -%}
+    {%- set before = run_query('set ' ~ dbt_delta._quoted(key)).rows[0]['value'] if known is none else known -%}
     {%- set tag = fromjson(before, {}) -%}
     {#- Metadata of a user's own does not say whose commit it is; without that nobody reads what is added. -#}
     {%- set tag = dict({
         'dbt_invocation_id': invocation_id, 'dbt_project': project_name,
         'dbt_started_at': run_started_at.strftime('%Y-%m-%dT%H:%M:%SZ'),
     }, **(tag if tag is mapping else {})) -%}
-    {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(tojson(dict(tag, **more)))) -%}
-    {%- set written = more.get('dbt_stream') -%}
-    {%- if written -%}
-        {#- Delta keeps both in the commit, and makes none if it has had them. -#}
-        {%- do run_query('set spark.databricks.delta.write.txnAppId=' ~ written.id) -%}
-        {%- do run_query('set spark.databricks.delta.write.txnVersion=' ~ written.batch) -%}
+    {%- set text = tojson(dict(tag, **more)) -%}
+    {%- if known is not none -%}
+        {%- do adapter.dbt_delta_with(dict({key: text}, **dbt_delta._transaction(more)), caller) -%}
+        {{- return('') -}}
     {%- endif -%}
+    {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(text)) -%}
     {%- do caller() -%}
-    {%- if written -%}
-        {%- do run_query('reset spark.databricks.delta.write.txnAppId') -%}
-        {%- do run_query('reset spark.databricks.delta.write.txnVersion') -%}
-    {%- endif -%}
     {%- if before != '<undefined>' -%}
         {%- do run_query('set ' ~ dbt_delta._quoted(key) ~ '=' ~ dbt_delta._quoted(before)) -%}
     {%- else -%}
         {%- do run_query('reset ' ~ dbt_delta._quoted(key)) -%}
     {%- endif -%}
+{%- endmacro %}
+
+{# Delta keeps the number of a stream's batch in its commit, and makes none if the table has had it. #}
+{% macro _transaction(more) -%}
+    {%- set batch = more.get('dbt_stream') -%}
+    {{- return({
+        'spark.databricks.delta.write.txnAppId': batch.id, 'spark.databricks.delta.write.txnVersion': batch.batch | string,
+    } if batch else {}) -}}
 {%- endmacro %}

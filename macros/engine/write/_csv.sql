@@ -21,8 +21,9 @@
 #}
 {% macro _is_open_line(line, separator) -%}
     {%- set pattern, open = modules.re.escape(separator), '"(?:[^"]++|"")*+\\z' -%}
-    {%- set plain = '(?!' ~ open ~ ')' ~ dbt_delta._plain_field(separator) -%}
-    {%- set field = '(?:"(?:[^"]++|"")*+"(?=' ~ pattern ~ ')|' ~ plain ~ ')' -%}
+    {%- set quoted = '"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)' -%}
+    {%- set plain = '(?!' ~ open ~ '|' ~ quoted ~ ')' ~ dbt_delta._plain_field(separator) -%}
+    {%- set field = '(?:' ~ quoted ~ '|' ~ plain ~ ')' -%}
     {{- return(
         "instr(value, '\"') > 0 and " ~ line ~ ' rlike '
         ~ dbt_delta._literal('\\A(?:' ~ field ~ pattern ~ ')*+' ~ open)

@@ -272,6 +272,15 @@ class DeltaAdapter(StockAdapter):
             return work()
 
     @available
+    def dbt_delta_setting(self, key: str) -> str | None:
+        """A setting of this connection's Spark, empty if it is not set; None through a server."""
+        connection = self._session()
+        if connection is None:
+            return None
+        with connection.running():
+            return connection.session.conf.get(key, "")
+
+    @available
     def dbt_delta_hide(self, is_hidden: bool) -> None:
         """Whether errors in this thread leave out values, from now on."""
         errors.hide_values(is_hidden)

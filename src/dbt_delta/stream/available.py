@@ -79,7 +79,7 @@ def run(
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
     with connection.running():
-        at = version(connection.session, name)
+        at, _ = version(connection.session, name)
         rows = connection.session.sql(sql)
         if not rows.isStreaming:
             raise DbtRuntimeError("it reads no stream: put dbt_delta.stream(..) around an input")
@@ -115,16 +115,16 @@ def run(
                     watch.ended.add(name)
                     raise Ended("the service ended the stream before it had read everything")
                 if batch.number > last:
-                    at = _version(connection, name, at, identity)
+                    at, _ = _version(connection, name, at, identity)
                     about = {"id": identity, "batch": batch.number}
                     write(
                         f"select * from {batch.view}",
                         about if at is None else {**about, "after": at},
                     )
                     written += 1
-                    at = _version(connection, name, at, identity)
+                    at, committed = _version(connection, name, at, identity)
                     # A batch that changes nothing makes no commit.
-                    if _last(connection, name, identity) == batch.number:
+                    if committed == batch.number:
                         with connection.running():
                             note(connection.session, checkpoint, batch.number)
                             if watch.told is not None:
@@ -155,8 +155,8 @@ def _fail(connection: "SessionConnection", error: Exception) -> None:
 
 def _version(
     connection: "SessionConnection", name: tuple[str, str], since: int | None, identity: str
-) -> int | None:
-    """The table's version now; None before the first batch.
+) -> tuple[int | None, int]:
+    """The table's version now, and the stream's last batch since another; see ``version``.
 
     Raises:
         DbtRuntimeError: rows of the stream may have gone since a version.

@@ -42,8 +42,10 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
 
 def version(
     spark: "SparkSession", name: tuple[str, str], since: int | None = None, stream: str = ""
-) -> int | None:
-    """The newest version of a table; None if it is no Delta table, or there is none.
+) -> tuple[int | None, int]:
+    """The newest version of a table, and the last batch that a stream has written since another.
+
+    The version is None if it is no Delta table, or there is none; the batch is -1 if there is none.
 
     Args:
         since: a version that it had.
@@ -59,20 +61,24 @@ def version(
         opened, newest = _opened(spark, name)
     except (AnalysisException, LookupError):
         if since is None:
-            return None
+            return None, -1
         raise LookupError("it is gone") from None
+    batch = -1
     if not stream:
-        return newest
+        return newest, batch
     is_older = since is not None and newest < since
     for number in range(newest, -1 if since is None or is_older else since, -1):
         info = log.info_of(opened, number)
-        if _is_anew(info) and _stream_of(info).get("id") == stream:
-            return newest
-        if _is_anew(info) or info.get("operation") == "RESTORE":
+        written = _stream_of(info)
+        if written.get("id") == stream:
+            batch = max(batch, written["batch"])
+            if _is_anew(info):
+                return newest, batch
+        elif _is_anew(info) or info.get("operation") == "RESTORE":
             raise LookupError(f"version {number} is not the stream's")
     if is_older:
         raise LookupError("it is another table")
-    return newest
+    return newest, batch
 
 
 def _is_restored(opened: log.Log, newest: int) -> bool:

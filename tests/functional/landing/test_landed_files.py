@@ -126,7 +126,7 @@ def loaded(
     model.write_text(model.read_text().partition("}}")[0] + "}} " + both)
     run = landing.load(*MODELS)
     landing.text("baskets/2.json", '{"id": 2, "url": "x", "new": {"a": 1.0}}\n{"id": "no"}\n')
-    landing.rows("more_p/2.parquet", "select 2L as id, date'2024-01-31' as day")
+    landing.rows("more_p/2.parquet", "select 2L as id, date'2024-01-31' as batch")
     landing.rows("rows_p/3.parquet", "select 1L as id, 1.50D as amount, 'x' as extra, 7 as _file")
     later = landing.load("baskets", "more_p", "rows_p")
     assert later.success, later.output
@@ -162,7 +162,7 @@ def test_new_fields_become_columns_and_stay(landing: Landing) -> None:
         (3, None, None, None),
         (None, None, None, '{"URL": 1}'),
     ]
-    assert landing.table("more_p", "id, cast(day as string), _line") == [
+    assert landing.table("more_p", "id, cast(batch as string), _line") == [
         (1, None, 1),
         (2, "2024-01-31", 1),
     ]

@@ -246,3 +246,29 @@ def test_latest_dump_is_the_good_rows_of_the_newest_file_with_any(
     database.executemany("insert into landed values (?, ?, ?, ?, ?, ?, ?)", [same, bad])
     found = database.execute(macros().latest_dump("landed")).fetchall()
     assert [row[0] for row in found] == ([3] if 3 not in rejected else ids)
+
+
+@pytest.mark.parametrize(
+    ("line", "separator", "is_open"),
+    [
+        ('a,"b', ",", True),
+        ('"', ",", True),
+        ('a,"b ""c""', ",", True),
+        ('"a","b', ",", True),
+        ('a,"b","c"', ",", False),
+        ('a,b"', ",", False),
+        # A last field in quotation marks that contains the separator.
+        ('a,"b,"', ",", False),
+        ('a||"||"', "||", False),
+        ('1~"q~"""', "~", False),
+        # No quotation mark ends the first field, so it is plain text.
+        ('"a"b,"c', ",", True),
+        ('"a"b,"c,"', ",", False),
+    ],
+)
+def test_a_quoted_field_that_does_not_end_on_its_line(
+    macros, line: str, separator: str, is_open: bool
+) -> None:
+    condition = macros()._is_open_line("value", separator)
+    pattern = condition.partition(" rlike '")[2].removesuffix("'").replace("\\\\", "\\")
+    assert bool(re.search(pattern.replace(r"\z", r"\Z"), line)) is is_open

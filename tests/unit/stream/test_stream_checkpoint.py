@@ -64,8 +64,10 @@ class Log:
         return json.dumps({"commitInfo": info}).encode()
 
 
-def batch(operation: str = "WRITE", stream: str = "s", **after: int) -> dict[str, Any]:
-    about = {"dbt_stream": {"id": stream, "batch": 0, **after}}
+def batch(
+    operation: str = "WRITE", stream: str = "s", number: int = 0, **after: int
+) -> dict[str, Any]:
+    about = {"dbt_stream": {"id": stream, "batch": number, **after}}
     return {"operation": operation, "userMetadata": json.dumps(about)}
 
 
@@ -98,27 +100,30 @@ def test_what_a_restore_took(commits: list[Any], is_restored: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("commits", "since", "is_own"),
+    ("commits", "since", "written"),
     [
-        ([batch(MADE)], None, True),
-        ([batch(), WRITE, batch(MADE)], 0, True),
-        ([batch(), RESTORE, batch(MADE)], 0, False),
-        ([batch(), RESTORE, batch(MADE)], 1, True),
-        ([REPLACED, batch(MADE)], 0, False),
-        ([batch(stream="other"), batch(MADE, "other")], None, False),
+        ([batch(MADE)], None, 0),
+        ([batch(), WRITE, batch(MADE)], 0, 0),
+        ([WRITE, batch(number=4), batch(number=3), batch(MADE)], 0, 4),
+        ([WRITE, batch(stream="other"), batch(MADE)], 0, -1),
+        ([batch(MADE)], 0, -1),
+        ([batch(), RESTORE, batch(MADE)], 0, None),
+        ([batch(), RESTORE, batch(MADE)], 1, 0),
+        ([REPLACED, batch(MADE)], 0, None),
+        ([batch(), batch(MADE, "other")], None, None),
         # Built anew by the stream itself, at another place.
-        ([batch(), batch("CREATE OR REPLACE TABLE AS SELECT"), RESTORE], 0, True),
-        ([batch(), batch(MADE)], 7, True),
-        ([batch(), {"operation": MADE}], 7, False),
+        ([batch(), batch("CREATE OR REPLACE TABLE AS SELECT"), RESTORE], 0, 0),
+        ([batch(), batch(MADE)], 7, 0),
+        ([batch(), {"operation": MADE}], 7, None),
     ],
 )
 def test_what_others_did_to_the_table_of_a_stream(
-    monkeypatch: pytest.MonkeyPatch, commits: list[Any], since: int | None, is_own: bool
+    monkeypatch: pytest.MonkeyPatch, commits: list[Any], since: int | None, written: int | None
 ) -> None:
     opened = Log(*commits), len(commits) - 1
     monkeypatch.setattr(checkpoint, "_opened", lambda spark, name: opened)
-    if is_own:
-        assert checkpoint.version(None, ("s", "t"), since, "s") == opened[1]
+    if written is not None:
+        assert checkpoint.version(None, ("s", "t"), since, "s") == (opened[1], written)
     else:
         with pytest.raises(LookupError):
             checkpoint.version(None, ("s", "t"), since, "s")
