@@ -432,7 +432,10 @@ def _microbatch(
     writer: _Writer,
     window: tuple[int, int],
 ) -> Expected:
-    """Day by day, as dbt runs it: a day that is refused keeps its rows, the others go on."""
+    """Day by day, as dbt runs it: a day that is refused keeps its rows, the others go on.
+
+    If the first day fails, dbt skips the others.
+    """
     event = _event(case)
     after, refusal = before, None
     for first in range(*window):
@@ -440,6 +443,8 @@ def _microbatch(
         try:
             written = [writer.row(row) for row in rows if _is_inside(row[event], day)]
         except Refused as error:
+            if first == window[0]:
+                raise
             refusal = error
             continue
         after = [row for row in after if not _is_inside(row[event], day)] + written
