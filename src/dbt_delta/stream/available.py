@@ -26,11 +26,21 @@ if TYPE_CHECKING:
 
     from dbt_delta.session.connection import SessionConnection
 
-# What Spark and Delta say of a checkpoint of other inputs; their advice is to delete it.
-_OF_OTHERS = (
-    "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]",
-    "sources in the checkpoint offsets",
+# What is in an error of Spark or Delta, whose advice is to delete the checkpoint or to keep a log of
+# schemas, and the way out.
+_WAYS_OUT = (
+    (
+        ("[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]", "sources in the checkpoint offsets"),
+        "The model reads another input than its stream, or one that was created anew. Use "
+        "--full-refresh.",
+    ),
+    (
+        ("[DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE",),
+        "A column of an input was renamed, dropped or given another type, and the stream has not "
+        "read all rows from before. Use --full-refresh.",
+    ),
 )
+_PLAN = "=== Streaming Query ==="
 
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
@@ -139,18 +149,14 @@ def run(
 
 
 def _fail(connection: "SessionConnection", error: Exception) -> None:
-    """Raises a stream's error, with the way out if its inputs are others than before."""
+    """Raises a stream's error without its plan, with the way out if its inputs are others."""
     try:
         with connection.running():
             raise error
     except DbtDatabaseError as failure:
-        if not any(text in failure.msg for text in _OF_OTHERS):
-            raise
-        text = (
-            "The model reads another input than its stream, or one that was created anew. Use "
-            "--full-refresh."
-        )
-        raise DbtDatabaseError(f"{text}\n{failure.msg}") from failure
+        said = failure.msg.partition(_PLAN)[0].strip()
+        ways_out = [way for texts, way in _WAYS_OUT if any(text in said for text in texts)]
+        raise DbtDatabaseError("\n".join([*ways_out, said])) from failure
 
 
 def _version(

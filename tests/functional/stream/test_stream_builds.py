@@ -283,11 +283,40 @@ def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Proje
     changed = build(streams, check=False)
     assert "DELTA_SOURCE_TABLE_IGNORE_CHANGES" in changed.output
     assert "STREAM_FAILED" not in changed.output
+    assert "Streaming Query" not in changed.output
     streams.sql("drop table {schema}.orders")
     streams.sql("create table {schema}.orders using delta as select 9L as id, 90L as v")
     anew = build(streams, check=False)
     assert "or one that was created anew. Use --full-refresh." in anew.output
     assert len(rows(streams, "added")) == 4
+
+
+def test_an_input_gets_and_loses_columns(streams: Project) -> None:
+    streams.write({"models/merged.sql": None, "models/added.sql": None})
+    config = "materialized='stream', on_schema_change='append_new_columns'"
+    sql = "select * from {{ dbt_delta.stream(source('raw', 'orders')) }}"
+    streams.write({"models/all.sql": "{{ config(" + config + ") }} " + sql})
+    build(streams)
+    streams.sql("alter table {schema}.orders set tblproperties ('delta.columnMapping.mode'='name')")
+    streams.sql("insert into {schema}.orders values (4, 40)")
+    streams.sql("alter table {schema}.orders add column w string")
+    streams.sql("insert into {schema}.orders values (5, 50, 'x')")
+    build(streams)
+    grown = [(0, 0), (1, 10), (2, 20), (3, 30), (4, 40)]
+    assert rows(streams, "all") == [(*row, None) for row in grown] + [(5, 50, "x")]
+    version = streams.version("all")
+    streams.sql("insert into {schema}.orders values (6, 60, 'y')")
+    streams.sql("alter table {schema}.orders rename column v to amount")
+    renamed = build(streams, check=False)
+    assert "was renamed, dropped or given another type, and the stream has not read all" in (
+        renamed.output
+    )
+    assert "Streaming Query" not in renamed.output
+    assert streams.version("all") == version
+    build(streams, "--full-refresh")
+    names = streams.sql("select * from {schema}.all where id = 6")
+    assert [row.asDict() for row in names] == [{"id": 6, "amount": 60, "w": "y"}]
+    assert len(rows(streams, "all")) == 7
 
 
 def test_groups_that_grow_replace_their_rows(streams: Project) -> None:
