@@ -27,34 +27,40 @@
     {%- elif kind in ('date', 'timestamp', 'timestamp_ntz') -%}
         {%- do reasons.append('year(' ~ value ~ ') not between 1 and 9999') -%}
     {%- endif -%}
+    {%- set moved = 'not (cast(' ~ value ~ ' as timestamp_ntz) <=> try_cast(' ~ text ~ ' as timestamp_ntz))' -%}
     {%- if kind == 'timestamp' -%}
         {%- do reasons.append(
-            text ~ ' not rlike ' ~ dbt_delta._literal(':.*(Z|UTC|GMT|[+-][0-9:]+)\\s*$') ~ ' and not (cast(' ~ value
-            ~ ' as timestamp_ntz) <=> try_cast(' ~ text ~ ' as timestamp_ntz))'
+            text ~ ' not rlike ' ~ dbt_delta._literal(':.*(Z|UTC|GMT|[+-][0-9:]+)\\s*$') ~ ' and ' ~ moved
         ) -%}
     {%- elif kind.startswith('interval') -%}
         {%- do reasons.append(text ~ " rlike '[.][0-9]{6}[0-9]*[1-9]'") -%}
     {%- endif -%}
     {#- The reasons cost much more than a look at the text. -#}
-    {%- set plain = dbt_delta._plain_number(kind, sizes) -%}
-    {{- return(
-        text ~ ' is not null and '
-        ~ (text ~ ' not rlike ' ~ dbt_delta._literal('^' ~ plain ~ '\\z') ~ ' and ' if plain else '')
-        ~ '(' ~ reasons | join(' or ') ~ ')'
-    ) -}}
+    {%- set reasons, plain = '(' ~ reasons | join(' or ') ~ ')', dbt_delta._plain_text(kind, sizes) -%}
+    {%- set is_plain = text ~ ' rlike ' ~ dbt_delta._literal('^' ~ plain ~ '\\z') -%}
+    {%- if kind == 'timestamp' -%}
+        {%- set reasons = 'if(' ~ is_plain ~ ', ' ~ moved ~ ', ' ~ reasons ~ ')' -%}
+    {%- elif plain -%}
+        {%- set reasons = 'not ' ~ is_plain ~ ' and ' ~ reasons -%}
+    {%- endif -%}
+    {{- return(text ~ ' is not null and ' ~ reasons) -}}
 {%- endmacro %}
 
-{# A pattern for numbers that certainly fit a type; none for other types. #}
-{% macro _plain_number(kind, sizes) -%}
+{# A pattern for texts that certainly fit a type, for a timestamp if no time zone skips them; none for other types. #}
+{% macro _plain_text(kind, sizes) -%}
     {%- set scale = sizes[1] | int if sizes | length == 2 else 0 -%}
     {%- set whole = {
         'tinyint': 2, 'smallint': 4, 'int': 9, 'bigint': 18, 'float': 3, 'double': 8,
         'decimal': (sizes[0] | int if sizes else 10) - scale,
     }.get(kind, 0) -%}
     {%- set places = {'float': 3, 'double': 7, 'decimal': scale}.get(kind, 0) -%}
-    {{- return(
-        '-?[0-9]{1,' ~ whole ~ '}' ~ ('([.][0-9]{1,' ~ places ~ '})?' if places else '') if whole > 0 else none
-    ) -}}
+    {%- if whole > 0 -%}
+        {{- return('-?[0-9]{1,' ~ whole ~ '}' ~ ('([.][0-9]{1,' ~ places ~ '})?' if places else '')) -}}
+    {%- endif -%}
+    {#- Each month has a 28th. -#}
+    {%- set day = '[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])' -%}
+    {%- set time = '[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?' -%}
+    {{- return({'date': day, 'timestamp': day ~ time, 'timestamp_ntz': day ~ time}.get(kind)) -}}
 {%- endmacro %}
 
 {# A pattern, in Java's syntax, for the text of a type's values; none if the cast alone decides. #}

@@ -3,7 +3,8 @@
     beginning of its line.
 #}
 {% macro _csv_files_sql(path, files, separator, large=[]) -%}
-    {%- set header = 'max(if(position = 0, ' ~ dbt_delta._large_line() ~ ', null))' -%}
+    {#- One of max would sort all lines: Spark hashes groups only where the buffers have a fixed size, or are lists. -#}
+    {%- set header = 'collect_list(if(position = 0, ' ~ dbt_delta._large_line() ~ ', null))[0]' -%}
     {%- set filled = dbt_delta._filled_lines() -%}
     {%- set of_large = (
         "transform(concat(array(coalesce(" ~ header ~ ", '')), array_repeat('more', cast(least(2, " ~ filled ~ " - if("
@@ -158,7 +159,8 @@ checked as (
             file_problem,
             case when instr(line, chr(0)) > 0 then 'a NUL character' end,
             case when not is_utf8 and instr(line, '\uFFFD') > 0 then 'bytes that are not valid UTF-8' end,
-            case when exists(cells, cell -> startswith(cell, '"') and not cell rlike '^"(?:[^"]++|"")*+"\\z')
+            case when instr(line, '"') > 0
+                    and exists(cells, cell -> startswith(cell, '"') and not cell rlike '^"(?:[^"]++|"")*+"\\z')
                 then 'a quotation mark is not closed on its line' end,
             case when size(cells) != column_count
                 then concat('expected ', column_count, ' fields, found ', size(cells))
@@ -197,9 +199,11 @@ checked as (
 {% macro _csv_cells(line, separator) -%}
     {%- set pattern = modules.re.escape(separator) -%}
     {%- set cell = '("(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)|' ~ dbt_delta._plain_field(separator) ~ ')' -%}
+    {#- Without a quotation mark it need not be looked for. -#}
     {{- return(
-        'regexp_extract_all(concat(' ~ dbt_delta._literal(separator) ~ ', ' ~ line ~ '), '
-        ~ dbt_delta._literal(pattern ~ cell) ~ ', 1)'
+        'if(instr(' ~ line ~ ", '\"') = 0, split(" ~ line ~ ', ' ~ dbt_delta._literal(pattern) ~ '), '
+        ~ 'regexp_extract_all(concat(' ~ dbt_delta._literal(separator) ~ ', ' ~ line ~ '), '
+        ~ dbt_delta._literal(pattern ~ cell) ~ ', 1))'
     ) -}}
 {%- endmacro %}
 

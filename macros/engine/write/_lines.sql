@@ -50,7 +50,7 @@ count_if(trim(value) not in ('', '\r'))
 
 {# A line of a large file, without the half of its line break. #}
 {% macro _large_line() -%}
-regexp_replace(make_valid_utf8(value), '\r\\z', '')
+if(endswith(value, '\r'), regexp_replace(make_valid_utf8(value), '\r\\z', ''), make_valid_utf8(value))
 {%- endmacro %}
 
 {# The lines of a file: what ends in a line break. #}
@@ -66,14 +66,17 @@ split(regexp_replace({{ dbt_delta._file_text() }}, '\r\\z', ''), '\r?\n')
 {% macro _numbered_lines_sql(from, large) -%}
 read_lines as (
 
-    select
-        _metadata.file_path as path,
-        {{ dbt_delta._file_columns() }},
-        _metadata.file_block_start as block,
-        monotonically_increasing_id() as id,
-        value
-    from {{ from }} with ('lineSep' = '\n', 'recursiveFileLookup' = 'true')
-    where {{ dbt_delta._in_files(large) }}
+    select /*+ repartition(id) */ *
+    from (
+        select
+            _metadata.file_path as path,
+            {{ dbt_delta._file_columns() }},
+            _metadata.file_block_start as block,
+            monotonically_increasing_id() as id,
+            value
+        from {{ from }} with ('lineSep' = '\n', 'recursiveFileLookup' = 'true')
+        where {{ dbt_delta._in_files(large) }}
+    )
 
 ),
 

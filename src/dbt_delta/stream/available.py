@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from dbt_delta.session.connection import SessionConnection
 
-# What is in an error of Spark or Delta, whose advice is to delete the checkpoint or to keep a log of
-# schemas, and the way out.
+# What is in an error of Spark or Delta, and the way out; their advice is to delete the checkpoint,
+# or to keep a log of schemas.
 _WAYS_OUT = (
     (
         ("[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE]", "sources in the checkpoint offsets"),

@@ -231,14 +231,16 @@ def test_comparable_map(macros) -> None:
         ("decimal", ["1234567890"], ["1.0"]),
         ("double", ["12345678.1234567"], ["123456789.1", "1.12345678", "nan"]),
         ("float", ["123.456"], ["1234", "0.1234"]),
-        ("date", [], ["1"]),
+        ("date", ["2024-02-28", "1000-12-01"], ["2024-02-29", "2024-1-01", "0999-01-01"]),
+        ("timestamp_ntz", ["2024-01-28 23:59:59.123456"], ["2024-01-28", "2024-01-28 24:00:00"]),
+        ("timestamp", ["2024-01-28T00:00:00"], ["2024-01-28 10:00:00Z", "2024-01-28 1:00:00"]),
         ("boolean", [], ["1"]),
     ],
 )
-def test_numbers_that_need_no_second_look(
+def test_texts_that_need_no_second_look(
     macros, kind: str, plain: list[str], others: list[str]
 ) -> None:
-    pattern = macros()._plain_number(kind.split("(")[0], re.findall(r"\d+", kind))
+    pattern = macros()._plain_text(kind.split("(")[0], re.findall(r"\d+", kind))
     fits = re.compile(pattern) if pattern else None
     assert all(fits and fits.fullmatch(text) for text in plain)
     assert not any(fits and fits.fullmatch(text) for text in others)
