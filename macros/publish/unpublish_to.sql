@@ -27,10 +27,9 @@
         settings, state, found.versions, state.views | reject('in', found.versions) | list
     ) -%}
     {%- if done.lines -%}
-        {%- do dbt_delta._record(
-            settings, done.seq, found.versions, found.versions, state.before, state.before
-        ) -%}
-        {%- do dbt_delta._settle(settings) -%}
+        {%- set before = dbt_delta._left(settings) -%}
+        {%- do dbt_delta._record(settings, done.seq, found.versions, found.versions, before, before) -%}
+        {%- do dbt_delta._settle(settings, done) -%}
         {%- do print('Readers of ' ~ settings.schema ~ ' see run ' ~ found.run[:8] ~ ': ' ~ done.lines | join(', ') ~ '.') -%}
     {%- else -%}
         {%- do print('Readers of ' ~ settings.schema ~ ' see run ' ~ found.run[:8] ~ ' already.') -%}

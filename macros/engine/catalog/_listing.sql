@@ -1,14 +1,15 @@
 {#
     What the catalog has in schemas: {schema, name, type, provider, location}; of a view also `text`, `namespace`, the
     schema of names without one, and `zone`, the time zone that it keeps. `text` and `zone` are none if they are not
-    known. The session's objects know everything at once.
+    known. The session's objects know everything at once. Schemas that `may_miss` have nothing then.
 #}
-{% macro _listing(schemas) -%}
+{% macro _listing(schemas, may_miss=false) -%}
     {%- set found = none -%}
     {%- if adapter.dbt_delta_listing is defined -%}
         {%- set found = adapter.dbt_delta_listing(schemas) -%}
     {%- endif -%}
-    {{- return(dbt_delta._listing_by_sql(schemas) if found is none else found) -}}
+    {%- if found is not none -%}{{- return(found) -}}{%- endif -%}
+    {{- return(dbt_delta._listing_by_sql(dbt_delta._present(schemas) if may_miss else schemas)) -}}
 {%- endmacro %}
 
 {# A server prints; if the answer is ambiguous, it is asked for that one relation. #}

@@ -7,23 +7,22 @@
 {%- endmacro %}
 
 {#
-    What readers see: {seq, now, views, published, broken, others, is_new, before}. `views` are ours by their names,
-    {relation, steps}; `published` what they show now, {relation, version}; `broken` the names whose views a killed
+    What readers see: {seq, now, views, published, broken, others, is_new, is_recorded}. `views` are ours by their names,
+    {relation, steps, text, columns}; `published` what they show now, {relation, version}; `broken` the names whose views a killed
     publication left unusable: for these `published` has what the last publication showed; `others` what else is there,
-    {name: type}; `before` is what the last run left: {pending, seen, read_at}.
+    {name: type}.
 #}
 {% macro _published(settings) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
     {%- set views, published, broken, others, found = {}, {}, [], {}, [] -%}
-    {%- set is_there = settings.schema | lower in dbt_delta._schemas() -%}
-    {%- for entry in (dbt_delta._listing([settings.schema]) if is_there else []) -%}
+    {%- for entry in dbt_delta._listing([settings.schema], may_miss=true) -%}
         {%- set view = dbt_delta._published_view(entry.text) if entry.type == 'view' else none -%}
         {%- if entry.name | lower in (place.pointer.identifier, place.records.identifier) -%}
             {%- do found.append(entry.name | lower) -%}
         {%- elif view is none -%}
             {%- do others.update({entry.name | lower: entry.type}) -%}
         {%- else -%}
-            {%- do views.update({entry.name | lower: view}) -%}
+            {%- do views.update({entry.name | lower: dict(view, text=entry.text, columns=entry.get('columns'))}) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- set at = run_query(
@@ -48,8 +47,7 @@
     {%- endif -%}
     {{- return({
         'seq': seq, 'now': at['now'] | int, 'views': views, 'published': published, 'others': others,
-        'broken': broken, 'is_new': found | length < 2,
-        'before': dbt_delta._left(settings if place.records.identifier in found else none),
+        'broken': broken, 'is_new': found | length < 2, 'is_recorded': place.records.identifier in found,
     }) -}}
 {%- endmacro %}
 
@@ -91,9 +89,8 @@
     {%- for name, node in watched.items() -%}
         {%- do nodes.update({(node.schema | lower, node.alias | lower): dict(node, shown_as=name)}) -%}
     {%- endfor -%}
-    {%- set wanted, schemas = nodes.values() | map(attribute='schema') | map('lower') | unique | list, [] -%}
-    {%- for schema in dbt_delta._schemas() if schema in wanted -%}{%- do schemas.append(schema) -%}{%- endfor -%}
-    {%- for entry in dbt_delta._listing(schemas) if entry.provider == 'delta' and entry.location -%}
+    {%- set schemas = nodes.values() | map(attribute='schema') | map('lower') | unique | list -%}
+    {%- for entry in dbt_delta._listing(schemas, may_miss=true) if entry.provider == 'delta' and entry.location -%}
         {%- set node = nodes.get((entry.schema | lower, entry.name | lower)) -%}
         {%- if node -%}
             {%- do groups['old' if node.unique_id in before.seen else 'new'].append({
@@ -106,17 +103,8 @@
     {%- for kind, tables in groups.items() if tables -%}
         {%- set numbered = [] -%}
         {%- for table in tables -%}{%- do numbered.append(dict(table, id=loop.index0)) -%}{%- endfor -%}
-        {%- set commits = {} -%}
-        {%- set logs = dbt_delta._readable_logs(numbered).logs -%}
         {%- set since = before.read_at - 3600000 if kind == 'old' else none -%}
-        {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
-            {%- do commits.setdefault(row['id'] | int, []).append(
-                {
-                    'version': row['version'] | int, 'operation': row['operation'], 'run': row['run'],
-                    'written': row['written'],
-                }
-            ) -%}
-        {%- endfor -%}
+        {%- set commits = dbt_delta._young_commits(numbered, since) -%}
         {%- for table in numbered if table.id in commits or table.seen is not none -%}
             {%- set found = commits.get(table.id, []) -%}
             {%- set version = found[0].version if found else table.seen -%}
@@ -130,6 +118,27 @@
         {%- endfor -%}
     {%- endfor -%}
     {{- return(heads) -}}
+{%- endmacro %}
+
+{#
+    The commits of tables, newest first, by the table's id: [{version, operation, run, written}], as _young_commits_sql.
+    Logs on disks of this machine are read without Spark.
+#}
+{% macro _young_commits(tables, since=none) -%}
+    {%- set locations, commits = {}, {} -%}
+    {%- for table in tables -%}{%- do locations.update({table.id: table.location}) -%}{%- endfor -%}
+    {%- if since is not none and adapter.dbt_delta_young_commits is defined -%}
+        {%- set found = adapter.dbt_delta_young_commits(locations, since) -%}
+        {%- if found is not none -%}{{- return(found) -}}{%- endif -%}
+    {%- endif -%}
+    {%- set logs = dbt_delta._readable_logs(tables).logs -%}
+    {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
+        {%- do commits.setdefault(row['id'] | int, []).append({
+            'version': row['version'] | int, 'operation': row['operation'], 'run': row['run'],
+            'written': row['written'],
+        }) -%}
+    {%- endfor -%}
+    {{- return(commits) -}}
 {%- endmacro %}
 
 {# What was published, newest first: {seq, run, time, versions}; versions as {name: {relation, version, location}}. #}

@@ -36,6 +36,13 @@
     {{- return(names) -}}
 {%- endmacro %}
 
+{# Those of some schemas that the catalog has. #}
+{% macro _present(schemas) -%}
+    {%- set known, found = dbt_delta._schemas(), [] -%}
+    {%- for schema in schemas if schema | lower in known -%}{%- do found.append(schema) -%}{%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
 {#
     The Delta tables of the catalog, as _maintained returns them. `node` is the selected node that builds the table.
     Tables without a node are here because they may be shallow clones of others; they come from all schemas, or from

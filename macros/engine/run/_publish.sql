@@ -1,7 +1,8 @@
 {#
     Shows readers the targets, {name: {relation, version}}, all at one instant: first each view learns what it will show
     from a publication on, then one statement says that it has come. Views whose columns change cannot show both, and
-    change right before it. Views that are `gone` are dropped right after. Gives {seq, lines}, what moved.
+    change right before it. Views that are `gone` are dropped right after. Gives {seq, lines, views, steady}: what moved,
+    and the views as they are now, the `steady` ones as _steady_views has them.
 #}
 {% macro _show(settings, state, targets, gone) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
@@ -11,7 +12,7 @@
         if name in state.broken or state.published.get(name, {}).get('version') != target.version -%}
         {%- do changed.update({name: target}) -%}
     {%- endfor -%}
-    {%- set steady = dbt_delta._steady_views(settings, state.views, changed) -%}
+    {%- set steady = dbt_delta._steady_views(state.views, changed) -%}
     {%- set early, late, lines = [], [], [] -%}
     {%- for name, target in targets.items() -%}
         {%- set old = state.published.get(name) -%}
@@ -31,18 +32,20 @@
         {%- endif -%}
     {%- endfor -%}
     {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
-    {%- if not lines -%}{{- return({'seq': state.seq, 'lines': lines}) -}}{%- endif -%}
+    {%- if not lines -%}
+        {{- return({'seq': state.seq, 'lines': lines, 'views': state.views, 'steady': []}) -}}
+    {%- endif -%}
     {%- do dbt_delta._set_published_views(settings, early + late, state.views, steady) -%}
-    {%- do dbt_delta._check_prepared(settings, state.seq, seq, targets) -%}
+    {%- set views = dbt_delta._prepared(settings, state.seq, seq, targets) -%}
     {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
     {%- for name in gone -%}
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
     {%- endfor -%}
-    {{- return({'seq': seq, 'lines': lines}) -}}
+    {{- return({'seq': seq, 'lines': lines, 'views': views, 'steady': steady}) -}}
 {%- endmacro %}
 
-{# Refuses to publish where another run has meanwhile, or is about to. #}
-{% macro _check_prepared(settings, before, seq, targets) -%}
+{# The views that know what they will show; refuses to publish where another run has meanwhile, or is about to. #}
+{% macro _prepared(settings, before, seq, targets) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- for name, target in targets.items() -%}
         {%- set step = dbt_delta._step_at(state.views.get(name, {}).get('steps', []), seq) -%}
@@ -53,6 +56,7 @@
             ) -%}
         {%- endif -%}
     {%- endfor -%}
+    {{- return(state.views) -}}
 {%- endmacro %}
 
 {# Whether two versions of a table can be read and have the same columns. #}
@@ -87,62 +91,50 @@
     takes them without planning each of them.
 #}
 {% macro _set_published_views(settings, views, known, steady) -%}
-    {%- set place, texts, others = dbt_delta._publish_place(settings), {}, [] -%}
+    {%- set place, texts, sqls = dbt_delta._publish_place(settings), {}, {} -%}
     {%- for view in views -%}
-        {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
         {%- set sql = dbt_delta.get_published_view_sql(
-            relation, dbt_delta._relation_of(view.relation), view.steps, place.pointer
+            api.Relation.create(schema=settings.schema, identifier=view.name),
+            dbt_delta._relation_of(view.relation), view.steps, place.pointer
         ) -%}
+        {%- do sqls.update({view.name: sql}) -%}
         {%- if view.name in steady -%}
-            {%- do texts.update({view.name: sql | trim}) -%}
-        {%- else -%}
-            {%- do others.append(dbt_delta.get_set_view_sql(relation, sql, view.name not in known)) -%}
+            {%- do texts.update({view.name: (known[view.name].text, sql | trim)}) -%}
         {%- endif -%}
     {%- endfor -%}
-    {%- if texts and not (
-        adapter.dbt_delta_set_views is defined and adapter.dbt_delta_set_views(settings.schema, texts)
-    ) -%}
-        {%- for name, sql in texts.items() -%}
-            {%- set relation = api.Relation.create(schema=settings.schema, identifier=name) -%}
-            {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, is_new=false)) -%}
-        {%- endfor -%}
-    {%- endif -%}
-    {%- for statement in others -%}{%- do run_query(statement) -%}{%- endfor -%}
+    {%- set left = adapter.dbt_delta_set_views(settings.schema, texts) if texts else [] -%}
+    {%- for name, sql in sqls.items() if name not in texts or name in left -%}
+        {%- set relation = api.Relation.create(schema=settings.schema, identifier=name) -%}
+        {%- do run_query(dbt_delta.get_set_view_sql(relation, sql, name not in known)) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# The names of views that have exactly the columns of what they shall show, as far as the session knows at once. #}
-{% macro _steady_views(settings, views, targets) -%}
-    {%- set steady = [] -%}
-    {%- for name, target in targets.items() if name in views and adapter.dbt_delta_shows is defined -%}
-        {%- set table = dbt_delta._relation_of(target.relation) -%}
-        {%- if not target.get('is_anew') and adapter.dbt_delta_shows(
-            (settings.schema, name), (table.schema, table.identifier), target.version
-        ) -%}
-            {%- do steady.append(name) -%}
+{% macro _steady_views(views, targets) -%}
+    {%- set asked = {} -%}
+    {%- for name, target in targets.items() if views.get(name, {}).get('columns') and not target.get('is_anew') -%}
+        {%- if target.get('location') -%}
+            {%- do asked.update({name: (views[name].columns, target.location, target.version)}) -%}
         {%- endif -%}
     {%- endfor -%}
-    {{- return(steady) -}}
+    {{- return(adapter.dbt_delta_steady(asked) if asked and adapter.dbt_delta_steady is defined else []) -}}
 {%- endmacro %}
 
 {#
     Takes from views what nobody sees any more: Delta would refuse it once it is older than the table's retention, and
     the view with it. Queries that are being planned may still need it: they have two seconds. What another run
-    publishes meanwhile stays.
+    publishes meanwhile stays. Views that were steady, and are as _show left them, still are.
 #}
-{% macro _settle(settings) -%}
-    {%- set before = dbt_delta._published(settings) -%}
-    {%- if not dbt_delta._unsettled(before.views) -%}{{- return('') -}}{%- endif -%}
+{% macro _settle(settings, shown) -%}
+    {%- if not dbt_delta._unsettled(shown.views) -%}{{- return('') -}}{%- endif -%}
     {%- do run_query("select reflect('java.lang.Thread', 'sleep', 2000L)") -%}
-    {%- set state, views, shown = dbt_delta._published(settings), [], {} -%}
+    {%- set state, views = dbt_delta._published(settings), [] -%}
     {%- for name, view in dbt_delta._unsettled(state.views).items()
-        if state.seq == before.seq and view == before.views.get(name) -%}
+        if state.seq == shown.seq and view == shown.views.get(name) -%}
         {%- set step = dbt_delta._step_at(view.steps, state.seq) -%}
         {%- do views.append({'name': name, 'relation': view.relation, 'steps': [step]}) -%}
-        {%- do shown.update({name: {'relation': view.relation, 'version': step.version}}) -%}
     {%- endfor -%}
-    {%- do dbt_delta._set_published_views(
-        settings, views, state.views, dbt_delta._steady_views(settings, state.views, shown)
-    ) -%}
+    {%- do dbt_delta._set_published_views(settings, views, state.views, shown.steady) -%}
 {%- endmacro %}
 
 {# The views that show one version after the other. #}
@@ -176,13 +168,14 @@
 {% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
+    {%- set before = dbt_delta._left(settings if state.is_recorded else none) -%}
     {%- set nodes = dbt_delta._with_unit_tests(
-        graph.nodes, dbt_delta._known_unit_tests(state.before.pending) + results | map(attribute='id') | list
+        graph.nodes, dbt_delta._known_unit_tests(before.pending) + results | map(attribute='id') | list
     ) -%}
     {%- set edges = dbt_delta._edges(nodes) -%}
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list -%}
     {%- set watched = dbt_delta._watched(settings.nodes, ids, edges) -%}
-    {%- set heads = dbt_delta._heads(watched, state.before) -%}
+    {%- set heads = dbt_delta._heads(watched, before) -%}
     {%- set moved, overwritten, seen, written, failed = {}, [], {}, {}, [] -%}
     {%- for name, node in watched.items() -%}
         {%- if name in heads -%}
@@ -200,7 +193,7 @@
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, nodes, edges, state.before.pending, results, state.before.seen, moved,
+        ids, nodes, edges, before.pending, results, before.seen, moved,
         overwritten, is_limited, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
@@ -212,17 +205,17 @@
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
     {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
     {%- set left = {'pending': pending, 'seen': seen, 'written': written, 'read_at': state.now} -%}
-    {%- set is_news = dict(state.before, **left) != dict(state.before, read_at=state.now) -%}
+    {%- set is_news = dict(before, **left) != dict(before, read_at=state.now) -%}
     {#- What is left to do is known also if the publication fails. -#}
     {%- set is_known = is_news and pending | length > 0 -%}
-    {%- if is_known -%}{%- do dbt_delta._record(settings, state.seq, {}, heads, left, state.before) -%}{%- endif -%}
+    {%- if is_known -%}{%- do dbt_delta._record(settings, state.seq, {}, heads, left, before) -%}{%- endif -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
     {%- if shown.lines or (is_news and not is_known) -%}
         {%- do dbt_delta._record(
-            settings, shown.seq, plan.targets if shown.lines else {}, heads, left, state.before
+            settings, shown.seq, plan.targets if shown.lines else {}, heads, left, before
         ) -%}
     {%- endif -%}
-    {%- if shown.lines or dbt_delta._unsettled(state.views) -%}{%- do dbt_delta._settle(settings) -%}{%- endif -%}
+    {%- do dbt_delta._settle(settings, shown) -%}
     {{- return(dict(plan, **shown)) -}}
 {%- endmacro %}
 

@@ -192,18 +192,25 @@ class DeltaAdapter(StockAdapter):
         return connection.listing(schemas) if connection else None
 
     @available
-    def dbt_delta_shows(
-        self, view: tuple[str, str], table: tuple[str, str], version: int
-    ) -> bool | None:
-        """See ``facts.shows``; None on a server."""
+    def dbt_delta_steady(self, views: dict[str, tuple[str, str, int]]) -> list[str]:
+        """See ``facts.steady``; none on a server."""
         connection = self._session()
-        return connection.shows(view, table, version) if connection else None
+        return connection.steady(views) if connection else []
 
     @available
-    def dbt_delta_set_views(self, schema: str, texts: dict[str, str]) -> bool:
-        """See ``publish.set_views``; False on a server, too."""
+    def dbt_delta_young_commits(
+        self, locations: dict[int, str], since: int
+    ) -> dict[int, list[dict[str, Any]]] | None:
+        """See ``log.young_commits``; None on a server."""
+        from dbt_delta.state import log
+
+        return log.young_commits(locations, since) if self._session() else None
+
+    @available
+    def dbt_delta_set_views(self, schema: str, texts: dict[str, tuple[str, str]]) -> list[str]:
+        """See ``publish.set_views``; all on a server."""
         connection = self._session()
-        return connection.set_views(schema, texts) if connection else False
+        return connection.set_views(schema, texts) if connection else list(texts)
 
     @available
     def dbt_delta_columns(self, sql: str) -> list[dict[str, Any]] | None:

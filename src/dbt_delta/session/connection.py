@@ -145,12 +145,12 @@ class SessionConnection(SparkConnectionWrapper):
         with self.running():
             return facts.listing(self.session, schemas)
 
-    def shows(self, view: tuple[str, str], table: tuple[str, str], at: int) -> bool:
-        """See ``facts.shows``."""
+    def steady(self, views: Mapping[str, tuple[str, str, int]]) -> list[str]:
+        """See ``facts.steady``."""
         with self.running():
-            return facts.shows(self.session, view, table, at)
+            return facts.steady(self.session, views)
 
-    def set_views(self, schema: str, texts: Mapping[str, str]) -> bool:
+    def set_views(self, schema: str, texts: Mapping[str, tuple[str, str]]) -> list[str]:
         """See ``publish.set_views``."""
         from dbt_delta.session import publish
 

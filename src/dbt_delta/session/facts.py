@@ -6,12 +6,12 @@ fields in types. Here everything comes as objects, without a statement.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session import formats
-from dbt_delta.session.java import hadoop_path, java
+from dbt_delta.session.java import bulk, hadoop_path, java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -173,23 +173,19 @@ def active(spark: "SparkSession") -> Iterator[None]:
             sessions.clearActiveSession()
 
 
-def shows(spark: "SparkSession", view: tuple[str, str], table: tuple[str, str], at: int) -> bool:
-    """Whether a view has exactly the columns of a Delta table at a version, its newest one.
+def steady(spark: "SparkSession", views: Mapping[str, tuple[str, str, int]]) -> list[str]:
+    """The views, {name: (columns, place, version)}, with exactly the columns of a table's version.
 
-    Both are named by schema and name. False where that cannot be told without planning a query.
+    Left out where Delta's log beside the version does not tell.
     """
-    from pyspark.errors import AnalysisException
+    from dbt_delta.state import log
 
-    try:
-        entry, shown = _delta_entry(spark, *table), catalog_entry(spark, *view).schema().json()
-    except AnalysisException:  # the catalog does not know one of them
-        return False
-    if entry is None:
-        return False
-    snapshot = _snapshot(spark, entry)
-    if snapshot.version() != at:
-        return False
-    return _exact_columns(shown) == _exact_columns(snapshot.metadata().schemaString())
+    found = []
+    for name, (columns, place, version) in views.items():
+        schema = log.schema_at(log.open_log(spark, place), version)
+        if schema and _exact_columns(columns) == _exact_columns(schema):
+            found.append(name)
+    return found
 
 
 def _exact_columns(schema: str) -> list[tuple[Any, ...]]:
@@ -218,21 +214,16 @@ def listing(
 ) -> list[dict[str, Any]] | None:
     """What the macro ``_listing`` promises for all relations of schemas; opens no table.
 
-    With ``name``, for that one only. None in another catalog than Spark's own. Relations that are
-    dropped meanwhile are left out.
+    With ``name``, for that one only. Views have ``columns``, too, as Spark's JSON. None in another
+    catalog than Spark's own. Relations that are dropped meanwhile are left out.
     """
     if other := formats.of(spark):
         return list(other.listing(spark, schemas, name))
     if spark.catalog.currentCatalog() != "spark_catalog":
         return None
-    catalog = spark._jsparkSession.sessionState().catalog()
-    found = []
-    for schema in schemas:
-        if catalog.databaseExists(schema):
-            names = catalog.listTables(schema, "*" if name is None else name, False)
-            entries = catalog.getTablesByName(names)
-            found.extend(_listed(spark, schema, entries.apply(n)) for n in range(entries.size()))
-    return found
+    ours, pattern = bulk(spark._jvm), "*" if name is None else name
+    found = [ours.listing(spark._jsparkSession, schema, pattern) for schema in schemas]
+    return [entry for entries in found for entry in json.loads(entries)]
 
 
 def columns(spark: "SparkSession", sql: str) -> list[dict[str, Any]]:
@@ -348,24 +339,6 @@ def _of_catalog(spark: "SparkSession", entry: Any, provider: str) -> dict[str, A
     }
 
 
-def _listed(spark: "SparkSession", schema: str, entry: Any) -> dict[str, Any]:
-    about = {
-        "schema": schema,
-        "name": entry.identifier().table(),
-        "type": "view" if entry.tableType().name() == "VIEW" else "table",
-        "provider": (_optional(entry.provider()) or "").lower(),
-    }
-    if about["type"] == "table":
-        return {**about, "location": _location(spark, entry)}
-    return {
-        **about,
-        "location": "",
-        "text": _optional(entry.viewText()),
-        "namespace": _optional(entry.viewCatalogAndNamespace().lastOption()),
-        "zone": _optional(entry.properties().get("view.sqlConfig.spark.sql.session.timeZone")),
-    }
-
-
 def _location(spark: "SparkSession", entry: Any) -> str:
     """Where a relation of the catalog is; empty of a view."""
     location = _optional(entry.storage().locationUri())
@@ -400,11 +373,6 @@ def columns_of_json(schema: str) -> list[dict[str, Any]]:
 
 def _list(spark: "SparkSession", found: Any) -> list[str]:
     return list(java(spark._jvm, _CONVERTERS).asJava(found))
-
-
-def some(spark: "SparkSession", value: str) -> Any:
-    """A value as Scala's methods take it where they may get none."""
-    return java(spark._jvm, _OPTION).apply(value)
 
 
 def _optional(found: Any) -> Any:

@@ -1,11 +1,13 @@
 """Publishes at the end of a run without hooks, and writes the texts of views without planning."""
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_delta.session import facts, profile
+from dbt_delta.session import profile
+from dbt_delta.session.java import bulk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 VARIABLE = "dbt_delta_publish"
 PACKAGE = "dbt_delta"
 AGAIN = "Readers see what they saw. dbt run-operation publish tries it again."
-_TEXTS = ("viewText", "viewOriginalText")
 
 
 def around_hooks(stock: Any) -> Any:
@@ -66,31 +67,21 @@ def _is_wanted(config: Any) -> bool:
     return False
 
 
-def set_views(spark: "SparkSession", schema: str, texts: Mapping[str, str]) -> bool:
-    """Gives views the texts of SELECTs with the columns that they have; False if SQL must.
+def set_views(
+    spark: "SparkSession", schema: str, texts: Mapping[str, tuple[str, str]]
+) -> list[str]:
+    """Gives views, {name: (old, new)}, the texts of SELECTs with the columns that they have.
 
     ALTER VIEW plans the SELECT and opens all tables in it, ten times as long. It also forgets rows
-    that Spark keeps of a view, so that it must where any are kept.
-
-    Raises:
-        AnalysisException: a view is not there.
+    that Spark keeps of a view, so that it must where any are kept, and where a view is no longer
+    what it was: the names of these are returned.
     """
     if not spark._jsparkSession.sharedState().cacheManager().isEmpty():
-        return False
-    catalog = spark._jsparkSession.sessionState().catalog()
-    names: list[str] = []
-    for name, text in texts.items():
-        entry = facts.catalog_entry(spark, schema, name)
-        names = names or [entry.productElementName(n) for n in range(entry.productArity())]
-        some = facts.some(spark, text)
-        # Scala's copy takes all fields.
-        fields = [
-            some if field in _TEXTS else entry.productElement(n) for n, field in enumerate(names)
-        ]
-        alter(catalog, entry.copy(*fields))
-    return True
+        return list(texts)
+    return alter(spark, schema, texts)
 
 
-def alter(catalog: Any, entry: Any) -> None:
-    """Writes one view, at one instant."""
-    catalog.alterTable(entry)
+def alter(spark: "SparkSession", schema: str, texts: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Writes the texts one after the other; returns what is no longer what it was."""
+    found = bulk(spark._jvm).alter(spark._jsparkSession, schema, json.dumps(texts))
+    return list(json.loads(found))

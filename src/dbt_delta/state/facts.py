@@ -68,7 +68,7 @@ class Facts:
         with self._guard:
             entry = self._entry(key)
         if entry is None or entry["type"] == "view" or entry["provider"] != "delta":
-            return "" if entry is None else _digest(entry)
+            return "" if entry is None else _digest_of(entry)
         return _digest(log.schema(self._log(entry["location"])))
 
     def forget(self, name: Name | None) -> None:
@@ -96,7 +96,7 @@ class Facts:
         if entry is None:
             return None
         if entry["type"] == "view":
-            return {"kind": "view", "digest": _digest(entry)}
+            return {"kind": "view", "digest": _digest_of(entry)}
         if entry["provider"] != "delta" or not entry["location"]:
             if key not in self._loaded:
                 return {"kind": "other"}
@@ -108,6 +108,11 @@ class Facts:
 
     def _log(self, place: str) -> log.Log:
         return log.open_log(self._spark, place)
+
+
+def _digest_of(entry: dict[str, Any]) -> str:
+    # What a view reads says its columns.
+    return _digest({key: value for key, value in entry.items() if key != "columns"})
 
 
 def _digest(about: Any) -> str:

@@ -86,11 +86,50 @@ class HadoopLog:
 
 def open_log(spark: "SparkSession", place: str) -> Log:
     """The log of the table in a place as the catalog names it."""
-    parts = urlsplit(place)
-    if parts.scheme in ("", "file"):
-        # Hadoop's text of a path is not encoded.
-        return LocalLog(Path(re.sub(r"^file:(//)?", "", place)))
-    return HadoopLog(spark, place)
+    return _local(place) if _is_local(place) else HadoopLog(spark, place)
+
+
+def _is_local(place: str) -> bool:
+    return urlsplit(place).scheme in ("", "file")
+
+
+def _local(place: str) -> LocalLog:
+    # Hadoop's text of a path is not encoded.
+    return LocalLog(Path(re.sub(r"^file:(//)?", "", place)))
+
+
+def young_commits(locations: dict[int, str], since: int) -> dict[int, list[dict[str, Any]]] | None:
+    """The commits of tables since a time in milliseconds, newest first, as ``_young_commits_sql``.
+
+    None if not all are on disks of this machine, where Spark reads them faster, or if one cannot be
+    read, because Spark's own error is needed.
+    """
+    found = {}
+    for key, place in locations.items():
+        if not _is_local(place):
+            return None
+        try:
+            found[key] = list(_young(_local(place), since))
+        except (OSError, ValueError):
+            return None
+    return found
+
+
+def _young(log: Log, since: int) -> Iterator[dict[str, Any]]:
+    for name in sorted(filter(_COMMIT.fullmatch, log.names()), reverse=True):
+        if log.written(name) // 1000 < since:
+            continue
+        # Other lines may be many.
+        lines = [line for line in log.read(name).splitlines() if b'"commitInfo"' in line]
+        info = _info([json.loads(line) for line in lines])
+        time = info.get("inCommitTimestamp") or info.get("timestamp")
+        if info:
+            yield {
+                "version": int(name.partition(".")[0]),
+                "operation": info.get("operation"),
+                "written": None if time is None else str(time),
+                "run": metadata_of(info).get("dbt_invocation_id"),
+            }
 
 
 def newest(log: Log) -> dict[str, Any] | None:
@@ -202,6 +241,27 @@ def schema(log: Log) -> str:
     return "" if found is None else _schema_at(log, found["version"])
 
 
+def schema_at(log: Log, number: int) -> str:
+    """The columns at a version as Delta writes them; empty if unknown.
+
+    From Delta's checksum beside it or the last commit that had them.
+    """
+    for earlier in range(number, max(number - _NEAR, -1), -1):
+        try:
+            checksum = json.loads(log.read(f"{earlier:020d}.crc"))
+            return str(checksum["metadata"]["schemaString"])
+        except Exception:  # not every writer makes one
+            pass
+        try:
+            actions = _actions(log, earlier)
+        except Exception:
+            return ""
+        for action in actions:
+            if "metaData" in action:
+                return str(action["metaData"]["schemaString"])
+    return ""
+
+
 def _name(number: int) -> str:
     return f"{number:020d}.json"
 
@@ -255,21 +315,8 @@ def _moves_rows(actions: list[dict[str, Any]]) -> bool:
 
 
 def _schema_at(log: Log, number: int) -> str:
-    """Columns at a version, from Delta's checksum beside it or the last commit that had them."""
-    for earlier in range(number, max(number - _NEAR, -1), -1):
-        try:
-            checksum = json.loads(log.read(f"{earlier:020d}.crc"))
-            return _plain_schema(checksum["metadata"]["schemaString"])
-        except Exception:  # not every writer makes one
-            pass
-        try:
-            actions = _actions(log, earlier)
-        except Exception:
-            return ""
-        for action in actions:
-            if "metaData" in action:
-                return _plain_schema(action["metaData"]["schemaString"])
-    return ""
+    found = schema_at(log, number)
+    return found and _plain_schema(found)
 
 
 def _plain_schema(text: str) -> str:

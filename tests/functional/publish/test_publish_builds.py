@@ -139,11 +139,14 @@ def broken_at(break_before: Breaking, monkeypatch: pytest.MonkeyPatch) -> dict[s
     state = break_before(lambda sql: WRITE.match(sql) is not None and "_read`" in sql)
     stock = publish.alter
 
-    def alter(*arguments: Any) -> None:
-        state["writes"] += 1
-        if state["writes"] == state["step"]:
-            raise DbtDatabaseError("injected")
-        stock(*arguments)
+    def alter(spark: Any, schema: str, texts: dict[str, Any]) -> list[str]:
+        left = []
+        for name, text in texts.items():
+            state["writes"] += 1
+            if state["writes"] == state["step"]:
+                raise DbtDatabaseError("injected")
+            left += stock(spark, schema, {name: text})
+        return left
 
     monkeypatch.setattr(publish, "alter", alter)
     return state

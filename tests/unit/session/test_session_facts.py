@@ -1,6 +1,8 @@
 """What Python makes of Spark's types and paths; the rest of facts.py asks a session."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +106,23 @@ def test_steps(path: str, names: list[str]) -> None:
 def test_steps_of_any_names() -> None:
     names = [*odd_types.ODD, *odd_types.PLAIN]
     assert facts.steps(".".join(map(facts.quoted_name, names))) == names
+
+
+def test_a_view_is_steady_with_exactly_the_columns_of_a_version(tmp_path: Path) -> None:
+    def field(name: str, comment: str = "") -> dict[str, Any]:
+        about = {"comment": comment} if comment else {}
+        return {"name": name, "type": "long", "nullable": True, "metadata": about}
+
+    def schema(*fields: dict[str, Any]) -> str:
+        return json.dumps({"type": "struct", "fields": fields})
+
+    versions = [schema(field("id")), schema(field("id", "key")), schema(field("id"), field("k"))]
+    (tmp_path / "_delta_log").mkdir()
+    for number, text in enumerate(versions):
+        path = tmp_path / "_delta_log" / f"{number:020d}.json"
+        path.write_text(json.dumps({"metaData": {"schemaString": text}}))
+    spark: Any = None
+    for number, text in enumerate(versions):
+        views = {str(at): (text, f"file:{tmp_path}", at) for at in range(4)}
+        # Nothing is known of version 3.
+        assert facts.steady(spark, views) == [str(number)]

@@ -96,6 +96,34 @@ def test_no_version_where_there_is_no_log_or_a_catalog_commits(tmp_path: Path) -
     assert log.newest(found) is None
 
 
+def test_young_commits_are_told_as_spark_tells_them(tmp_path: Path) -> None:
+    told = {"commitInfo": {"operation": "WRITE", "timestamp": 7, "inCommitTimestamp": 5}}
+    damaged = {"commitInfo": {"operation": "MERGE", "timestamp": 9, "userMetadata": "{"}}
+    table(tmp_path / "a b", BIRTH, [ADD, told], [damaged], [{"txn": {}}], [info("a")])
+    for number, seconds in enumerate((1, 3, 3, 3, 2)):
+        os.utime(tmp_path / "a b" / "_delta_log" / f"{number:020d}.json", (seconds, seconds))
+    places = {4: f"file:{tmp_path}/a b", 5: f"{tmp_path}/none"}
+    merge = {"version": 2, "operation": "MERGE", "written": "9", "run": None}
+    write = {"version": 1, "operation": "WRITE", "written": "5", "run": None}
+    found = log.young_commits(places, 3000)
+    assert found == {4: [merge, write], 5: []}
+    everything = log.young_commits(places, 0)
+    assert everything is not None
+    assert [(one["version"], one["run"]) for one in everything[4]] == [
+        (4, "a"),
+        (2, None),
+        (1, None),
+        (0, "a"),
+    ]
+
+
+@pytest.mark.parametrize("place", ["s3a://bucket/t", "file:/damaged"])
+def test_young_commits_are_left_to_spark(tmp_path: Path, place: str) -> None:
+    table(tmp_path)
+    (tmp_path / "_delta_log" / f"{0:020d}.json").write_text('{"commitInfo"')
+    assert log.young_commits({0: place.replace("/damaged", str(tmp_path))}, 0) is None
+
+
 def test_commits_of_others_are_told_from_those_of_a_run(tmp_path: Path) -> None:
     found = table(tmp_path, BIRTH, OPTIMIZED, [info("b"), ADD], [info(), ADD])
     assert log.is_tagged(found, 0, 1, "a")
