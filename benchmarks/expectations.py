@@ -31,7 +31,7 @@ SOURCE = """
     from range(0, {rows}, 1, 4)
 """
 EXPECTATIONS = """, expectations=[
-    {{'name': 'a', 'action': 'quarantine', 'expression': 'amount % 1000 >= {bad}'}},
+    {{'name': 'a', 'action': 'quarantine', 'expression': 'amount >= 100 * {bad}'}},
     {{'name': 'b', 'action': 'drop', 'expression': 'priority < 7 and (id + 1) % 1000 >= {bad}'}},
     {{'name': 'c', 'action': 'fail', 'expression': "status in ('status 0', 'status 1', 'status 2')"}},
     {{'name': 'd', 'action': 'warn', 'expression': 'day is not null'}}

@@ -95,10 +95,14 @@ def _now() -> str:
 
 
 def _commit() -> str:
-    shown = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
-    )
-    return shown.stdout.strip()
+    """The commit that is played, with a mark if something else was changed since."""
+    changed = _git("status", "--porcelain", "--", ".", f":!{RECORD.relative_to(ROOT)}")
+    return _git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
+
+
+def _git(*arguments: str) -> str:
+    ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
 
 
 def _record(values: list[object]) -> None:
