@@ -37,11 +37,10 @@
     {%- endif -%}
     {#- The reasons cost much more than a look at the text. -#}
     {%- set reasons, plain = '(' ~ reasons | join(' or ') ~ ')', dbt_delta._plain_text(kind, sizes) -%}
-    {%- set is_plain = text ~ ' rlike ' ~ dbt_delta._literal('^' ~ plain ~ '\\z') -%}
-    {%- if kind == 'timestamp' -%}
-        {%- set reasons = 'if(' ~ is_plain ~ ', ' ~ moved ~ ', ' ~ reasons ~ ')' -%}
-    {%- elif plain -%}
-        {%- set reasons = 'not ' ~ is_plain ~ ' and ' ~ reasons -%}
+    {%- if plain -%}
+        {%- set is_plain = text ~ ' rlike ' ~ dbt_delta._literal('^' ~ plain ~ '\\z') -%}
+        {%- set of_plain = moved if kind == 'timestamp' else 'false' -%}
+        {%- set reasons = 'if(' ~ is_plain ~ ', ' ~ of_plain ~ ', ' ~ reasons ~ ')' -%}
     {%- endif -%}
     {{- return(text ~ ' is not null and ' ~ reasons) -}}
 {%- endmacro %}

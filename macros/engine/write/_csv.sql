@@ -22,7 +22,7 @@
 #}
 {% macro _is_open_line(line, separator) -%}
     {%- set pattern, open = modules.re.escape(separator), '"(?:[^"]++|"")*+\\z' -%}
-    {%- set quoted = '"(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)' -%}
+    {%- set quoted = dbt_delta._quoted_field(separator) -%}
     {%- set plain = '(?!' ~ open ~ '|' ~ quoted ~ ')' ~ dbt_delta._plain_field(separator) -%}
     {%- set field = '(?:' ~ quoted ~ '|' ~ plain ~ ')' -%}
     {{- return(
@@ -198,13 +198,18 @@ checked as (
 -#}
 {% macro _csv_cells(line, separator) -%}
     {%- set pattern = modules.re.escape(separator) -%}
-    {%- set cell = '("(?:[^"]++|"")*+"(?=' ~ pattern ~ '|\\z)|' ~ dbt_delta._plain_field(separator) ~ ')' -%}
+    {%- set cell = '(' ~ dbt_delta._quoted_field(separator) ~ '|' ~ dbt_delta._plain_field(separator) ~ ')' -%}
     {#- Without a quotation mark it need not be looked for. -#}
     {{- return(
         'if(instr(' ~ line ~ ", '\"') = 0, split(" ~ line ~ ', ' ~ dbt_delta._literal(pattern) ~ '), '
         ~ 'regexp_extract_all(concat(' ~ dbt_delta._literal(separator) ~ ', ' ~ line ~ '), '
         ~ dbt_delta._literal(pattern ~ cell) ~ ', 1))'
     ) -}}
+{%- endmacro %}
+
+{# A pattern of a field in quotation marks, up to the next separator or an end, that of the line. #}
+{% macro _quoted_field(separator, end='\\z') -%}
+    {{- return('"(?:[^"]++|"")*+"(?=' ~ modules.re.escape(separator) ~ '|' ~ end ~ ')') -}}
 {%- endmacro %}
 
 {# A pattern of what goes to the next separator, or to one of some other characters. #}
@@ -250,8 +255,8 @@ order by name
 -#}
 {% macro _csv_lines(text, separator) -%}
     {%- set pattern = modules.re.escape(separator) -%}
-    {%- set closed = '(?=' ~ pattern ~ '|\\r?\\n|\\r?\\z)' -%}
-    {%- set field = '(?:"(?:[^"]++|"")*+"' ~ closed ~ '|' ~ dbt_delta._plain_field(separator, '\\n') ~ ')' -%}
+    {%- set quoted = dbt_delta._quoted_field(separator, '\\r?\\n|\\r?\\z') -%}
+    {%- set field = '(?:' ~ quoted ~ '|' ~ dbt_delta._plain_field(separator, '\\n') ~ ')' -%}
     {%- set record = '(' ~ field ~ '(?:' ~ pattern ~ field ~ ')*+)\\r?(?:\\n|\\z)' -%}
 if(
             instr({{ text }}, '"') = 0,

@@ -63,10 +63,9 @@ def version(
         if since is None:
             return None, -1
         raise LookupError("it is gone") from None
-    batch = -1
     if not stream:
-        return newest, batch
-    is_older = since is not None and newest < since
+        return newest, -1
+    batch, is_older = -1, since is not None and newest < since
     for number in range(newest, -1 if since is None or is_older else since, -1):
         info = log.info_of(opened, number)
         written = _stream_of(info)
