@@ -157,6 +157,9 @@ def _settings(conf: Path | None, host: str | None, port: int | None) -> dict[str
         "spark.sql.codegen.cache.maxEntries": "1000",
         # A small statement gets its share beside a big one; each connection is a pool.
         "spark.scheduler.mode": "FAIR",
+        # For another user than the last, Hive would close the one client of the metastore that all
+        # statements share, and open it anew.
+        settings.HIVE + "enable.doAs": "false",
         settings.HOST: "127.0.0.1",
         settings.PORT: str(_default_port()),
         IDENTITY: secrets.token_hex(16),

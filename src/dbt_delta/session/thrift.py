@@ -5,6 +5,7 @@ write twice. It asks every five seconds whether a statement is done, cancels whi
 reads an answer, trusts every certificate, and loses the settings of the profile.
 """
 
+import functools
 import itertools
 import socket
 import ssl
@@ -164,16 +165,11 @@ class ServerConnection(SparkConnectionWrapper):
     def _wait(self) -> None:
         from TCLIService.ttypes import TOperationState
 
-        going_on = (
-            TOperationState.INITIALIZED_STATE,
-            TOperationState.RUNNING_STATE,
-            TOperationState.PENDING_STATE,
-        )
         begun, pause = time.monotonic(), FIRST_PAUSE
         while True:
             asked = time.monotonic()
             answer = self._cursor.poll(get_progress_update=False)
-            if answer.operationState not in going_on:
+            if not _goes_on(answer):
                 break
             now = time.monotonic()
             if self._timeout is not None and now - begun > self._timeout:
@@ -253,7 +249,46 @@ def connect(
     else:
         transport = thrift_sasl.TSaslClientTransport(client, mechanism, line)
     wanted = {f"set:hiveconf:{name}": str(value) for name, value in (settings or {}).items()}
-    return hive.connect(thrift_transport=transport, username=user or "dbt", configuration=wanted)
+    return _aside()(thrift_transport=transport, username=user or "dbt", configuration=wanted)
+
+
+@functools.cache
+def _aside() -> "type[hive.Connection]":
+    """A connection whose end does not disturb the statements of others.
+
+    A server runs a statement without ``async_`` in the thread that it has for the client. That
+        thread then holds the client of the metastore that all statements share, and closes it with
+        the session, without a lock: a statement of somebody else may fail with a
+        NullPointerException ("Hive.getMSC()" is null). Statements with ``async_`` run elsewhere.
+    """
+    from pyhive import hive
+
+    class Cursor(hive.Cursor):
+        def execute(self, operation: str, parameters: Any = None, *, async_: bool = False) -> None:
+            super().execute(operation, parameters, async_=True)
+            if async_:
+                return
+            while _goes_on(answer := self.poll(get_progress_update=False)):
+                time.sleep(FIRST_PAUSE)
+            if answer.errorMessage:
+                raise hive.OperationalError(answer.errorMessage)
+
+    class Connection(hive.Connection):
+        def cursor(self, *args: Any, **kwargs: Any) -> hive.Cursor:
+            return Cursor(self, *args, **kwargs)
+
+    return Connection
+
+
+def _goes_on(answer: Any) -> bool:
+    """Whether a poll found the statement unfinished."""
+    from TCLIService.ttypes import TOperationState
+
+    return answer.operationState in (
+        TOperationState.INITIALIZED_STATE,
+        TOperationState.RUNNING_STATE,
+        TOperationState.PENDING_STATE,
+    )
 
 
 def _line(host: str, port: int, tls: ssl.SSLContext | None, timeout: float | None) -> Any:

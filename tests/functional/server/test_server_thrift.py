@@ -8,11 +8,13 @@ import stat
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dbt_delta.session import lock
+from dbt_delta.session.thrift import connect
 from tests.functional import harness
 from tests.functional.harness import Invocation, Project, wait_until
 from tests.functional.server.conftest import Server
@@ -129,6 +131,19 @@ def test_a_session_is_told_to_use_the_server(
         lock.acquire(metastore)
     assert f"in use by process {server.pid} (./run server start)" in str(refused.value)
     assert "Use it: --target thrift." in str(refused.value)
+
+
+def test_a_closed_connection_leaves_the_metastore_open_to_others(server: Server) -> None:
+    """No statement runs in the thread that ends the session, or as another user of Hive."""
+    where = "reflect('java.lang.Thread', 'currentThread')"
+    who = "reflect('org.apache.hadoop.security.UserGroupInformation', 'getCurrentUser')"
+    with closing(connect("127.0.0.1", server.port, "somebody")) as connection:
+        cursor = connection.cursor()
+        cursor.execute(f"declare variable place string default concat_ws(' ', {where}, {who})")
+        cursor.execute("select place, current_user()")
+        [(place, user)] = cursor.fetchall()
+    assert "HiveServer2-Background-Pool" in place
+    assert (user, "somebody" in place) == ("somebody", False)
 
 
 def test_four_threads_one_alias_in_two_schemas(
