@@ -34,25 +34,16 @@ from (
 {%- endmacro %}
 
 {#
-    The judged rows that reach the table. Where they are read from the SELECT again, its source may have changed since
-    they were counted: then this fails, at a bad row if there was none, otherwise if they are not the same.
+    The judged rows that reach the table. If they are read from the SELECT again, none was bad when they were counted.
+    Its source may have changed since: then this fails at the first bad row.
 #}
 {% macro _kept_sql(judged) -%}
-{%- set bad = dbt_delta._breaks(judged.expectations, ['drop', 'quarantine']) -%}
+{%- set diverted = dbt_delta._breaks(judged.expectations, ['drop', 'quarantine']) -%}
 {%- set unwanted = dbt_delta._breaks(judged.expectations, ['drop', 'quarantine', 'fail']) -%}
 select {{ dbt_delta._quoted_list(judged.columns | map(attribute='name')) }}
 from {{ judged.from }} as judged
-{% if judged.staging is not none -%}
-where not {{ bad }}
-{% elif judged.found['unwanted'] | int == 0 -%}
-where if({{ unwanted }}, {{ dbt_delta._changed_meanwhile() }}, true)
-{% else -%}
-where not {{ bad }} and (
-    select if({{ dbt_delta._same_counts(judged) | join('\n        and ') }}, true, {{ dbt_delta._changed_meanwhile() }})
-    from {{ judged.from }} as judged
-)
-{% endif -%}
-{%- endmacro %}
+where {{ 'if(' ~ unwanted ~ ', ' ~ dbt_delta._changed_meanwhile() ~ ', true)' if judged.staging is none else 'not ' ~ diverted }}
+{% endmacro %}
 
 {% macro _changed_meanwhile() -%}
     {{- return('raise_error(' ~ dbt_delta._literal(
@@ -61,53 +52,22 @@ where not {{ bad }} and (
     ) ~ ')') -}}
 {%- endmacro %}
 
-{% macro _same_counts(judged) -%}
-    {%- set same = [] -%}
-    {%- for name, value in dbt_delta._counted(judged, marked=true).items() -%}
-        {%- do same.append(value ~ ' = ' ~ judged.found[name]) -%}
-    {%- endfor -%}
-    {{- return(same) -}}
-{%- endmacro %}
-
 {#
-    What is counted, {name: aggregate}: the judged rows, their fates, and how many break each expectation. With `marked`
-    also a sum that says whether the rows that break one are the same.
+    One row of what is counted: the judged rows, their fates, those that break more than a warning, and how many break
+    each expectation.
 #}
-{% macro _counted(judged, marked=false) -%}
-    {%- set expectations = judged.expectations -%}
-    {%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
-    {%- set unwanted = dbt_delta._breaks(expectations, ['drop', 'quarantine', 'fail']) -%}
-    {%- set counted = {
-        'row_count': 'count(*)',
-        'kept': 'count_if(not ' ~ dbt_delta._breaks(expectations, ['drop', 'quarantine']) ~ ')',
-        'quarantined': 'count_if(' ~ is_quarantined ~ ')',
-        'dropped': 'count_if(' ~ dbt_delta._breaks(expectations, ['drop']) ~ ' and not ' ~ is_quarantined ~ ')',
-        'unwanted': 'count_if(' ~ unwanted ~ ')',
-    } -%}
-    {%- for one in expectations -%}
-        {%- do counted.update({'broken_' ~ loop.index0: 'count_if(__dbt_breaks_' ~ loop.index0 ~ ')'}) -%}
-    {%- endfor -%}
-    {%- if marked -%}
-        {%- set values = [] -%}
-        {%- for column in judged.columns -%}
-            {%- do values.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
-        {%- endfor -%}
-        {%- do counted.update({
-            'mark': 'coalesce(sum(cast(xxhash64(' ~ values | join(', ') ~ ') as decimal(20))) filter (where ' ~ unwanted
-                ~ '), 0)',
-        }) -%}
-    {%- endif -%}
-    {{- return(counted) -}}
-{%- endmacro %}
-
-{# One row of what is counted. #}
-{% macro _judged_counts_sql(judged, marked=false) -%}
-{%- set texts = [] -%}
-{%- for name, value in dbt_delta._counted(judged, marked).items() -%}
-    {%- do texts.append(value ~ ' as ' ~ name) -%}
-{%- endfor -%}
+{% macro _judged_counts_sql(judged) -%}
+{%- set expectations = judged.expectations -%}
+{%- set is_quarantined = dbt_delta._breaks(expectations, ['quarantine']) -%}
 select
-    {{ texts | join(',\n    ') }}
+    count(*) as row_count,
+    count_if(not {{ dbt_delta._breaks(expectations, ['drop', 'quarantine']) }}) as kept,
+    count_if({{ is_quarantined }}) as quarantined,
+    count_if({{ dbt_delta._breaks(expectations, ['drop']) }} and not {{ is_quarantined }}) as dropped,
+    count_if({{ dbt_delta._breaks(expectations, ['drop', 'quarantine', 'fail']) }}) as unwanted
+    {%- for one in expectations %},
+    count_if(__dbt_breaks_{{ loop.index0 }}) as broken_{{ loop.index0 }}
+    {%- endfor %}
 from {{ judged.from }} as judged
 {%- endmacro %}
 

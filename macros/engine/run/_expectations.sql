@@ -1,9 +1,9 @@
 {#
-    Judges the rows of the model's SELECT. Returns {expectations, columns, from, staging, quarantine, found,
-    counts, sql}: `quarantine` is the one that there is, or none; `counts` are {rows, kept, quarantined, dropped,
-    broken: {name: rows}}; `sql` gives the rows that reach the table. Without expectations, and with --empty, `sql` is
-    the SELECT itself and `counts` is none. Refuses what is no expectation, and a batch that `fail` does not let
-    through. With `staged` the rows are stored in any case.
+    Judges the rows of the model's SELECT. Returns {expectations, columns, from, staging, quarantine, counts, sql}:
+    `quarantine` is the one that there is, or none; `counts` are {rows, kept, quarantined, dropped, unwanted, broken:
+    {name: rows}}, where `unwanted` break more than a warning; `sql` gives the rows that reach the table. Without
+    expectations, and with --empty, `sql` is the SELECT itself and `counts` is none. Refuses what is no expectation, and
+    a batch that `fail` does not let through. Stores the rows with `staged`, and where some are unwanted.
 #}
 {% macro _judge(sql, expectations, staged=true) -%}
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
@@ -16,15 +16,23 @@
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set judged = dict(dbt_delta._judged(sql, columns, expectations), quarantine=quarantine) -%}
     {%- if staged or dbt_delta._is_judged_once(sql, judged) -%}
-        {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
-        {%- do run_query(dbt_delta.get_create_staging_sql(
-            dbt_delta._named(staging), dbt_delta._judged_sql(sql, columns, expectations)
-        )) -%}
-        {%- set judged = dict(judged, **{'from': dbt_delta._named(staging), 'staging': staging}) -%}
+        {%- set judged = dbt_delta._count_judged(dbt_delta._store_judged(judged)) -%}
+    {%- else -%}
+        {%- set judged = dbt_delta._count_judged(judged) -%}
+        {%- if judged.counts.unwanted -%}
+            {#- Sample rows, quarantine and table are made of the bad rows, too. -#}
+            {%- set judged = dbt_delta._count_judged(dbt_delta._store_judged(judged)) -%}
+        {%- endif -%}
     {%- endif -%}
-    {%- set judged = dbt_delta._count_judged(judged, marked=judged.staging is none) -%}
     {%- do dbt_delta._check_limits(judged) -%}
     {{- return(dict(judged, sql=dbt_delta._kept_sql(judged))) -}}
+{%- endmacro %}
+
+{# The record of rows that are stored beside the table. #}
+{% macro _store_judged(judged) -%}
+    {%- set staging = dbt_delta._beside(this, 'tmp', of='judged') -%}
+    {%- do run_query(dbt_delta.get_create_staging_sql(dbt_delta._named(staging), 'select * from ' ~ judged.from)) -%}
+    {{- return(dict(judged, **{'from': dbt_delta._named(staging), 'staging': staging})) -}}
 {%- endmacro %}
 
 {% macro _unjudged(sql) -%}
@@ -97,18 +105,15 @@
     ) -}}
 {%- endmacro %}
 
-{# The record with what was counted. With `marked` bad rows are looked at once more, to know them again. #}
-{% macro _count_judged(judged, marked=false) -%}
+{# The record with what was counted. #}
+{% macro _count_judged(judged) -%}
     {%- set found, broken = run_query(dbt_delta._judged_counts_sql(judged)).rows[0], {} -%}
-    {%- if marked and found['unwanted'] | int > 0 -%}
-        {%- set found = run_query(dbt_delta._judged_counts_sql(judged, marked)).rows[0] -%}
-    {%- endif -%}
     {%- for one in judged.expectations -%}
         {%- do broken.update({one.name: found['broken_' ~ loop.index0] | int}) -%}
     {%- endfor -%}
     {%- set counts = {
         'rows': found['row_count'] | int, 'kept': found['kept'] | int, 'quarantined': found['quarantined'] | int,
-        'dropped': found['dropped'] | int, 'broken': broken,
+        'dropped': found['dropped'] | int, 'unwanted': found['unwanted'] | int, 'broken': broken,
     } -%}
     {%- if counts.rows != counts.kept + counts.quarantined + counts.dropped -%}
         {%- do dbt_delta._refuse(
@@ -116,7 +121,7 @@
             ~ counts.quarantined ~ ' quarantined, ' ~ counts.dropped ~ ' dropped. Nothing was written.'
         ) -%}
     {%- endif -%}
-    {{- return(dict(judged, found=found, counts=counts)) -}}
+    {{- return(dict(judged, counts=counts)) -}}
 {%- endmacro %}
 
 {# Refuses rows beyond the limit of an expectation with action fail, with five of them. #}
