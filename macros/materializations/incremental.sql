@@ -100,14 +100,8 @@
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
     {%- set settings = dbt_delta._from_watermark(settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
-    {#-
-        Where the batch is stored before the quarantine is written, both must come from the same rows. A merge reads them
-        several times: to store them costs less.
-    -#}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
-        is_altered or settings.stage == 'table' or dbt_delta._replaces_by_subquery(settings)
-        or (settings.stage == 'auto' and dbt_delta._reads_batch_twice(table, settings))
-        or dbt_delta._column_plan(dbt_delta._columns_of(sql, stored=true), table, settings, promised, sql).changes
+        is_altered or dbt_delta._stores_judged(table, sql, settings, promised)
     )) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set settings = dict(
@@ -151,6 +145,19 @@
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
     {%- do dbt_delta._finish_judged(judged) -%}
+{%- endmacro %}
+
+{#
+    Whether judged rows are stored: where the batch is stored before the quarantine is written, both must come from the
+    same rows. A merge reads them several times.
+#}
+{% macro _stores_judged(table, sql, settings, promised) -%}
+    {{- return(
+        settings.stage == 'table'
+        or (settings.stage == 'auto' and dbt_delta._reads_batch_twice(table, settings))
+        or dbt_delta._replaces_by_subquery(settings)
+        or dbt_delta._column_plan(dbt_delta._columns_of(sql, stored=true), table, settings, promised, sql).changes
+    ) -}}
 {%- endmacro %}
 
 {# The one statement that writes. #}
