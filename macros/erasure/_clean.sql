@@ -21,7 +21,8 @@
 {%- endmacro %}
 
 {#
-    Scans the tables of a certificate and writes it; refuses, afterwards, tables whose newest version has a subject.
+    Scans the tables of a certificate and writes it. Returns {request, live}: the tables whose newest version has a
+    subject.
 #}
 {% macro _certify(record, values_file) -%}
     {%- set erasure, tables, missing = adapter.dbt_delta_erasure(), [], [] -%}
@@ -54,9 +55,16 @@
     {%- for name in erasure.live(scans) if not record.tables[name].is_requests -%}
         {%- do live.append(name) -%}
     {%- endfor -%}
-    {%- if live -%}
-        {%- do dbt_delta._refuse(
-            'The newest version still has subjects of erasure ' ~ record.request ~ ': ' ~ live | join(', ')
-        ) -%}
+    {{- return({'request': record.request, 'live': live}) -}}
+{%- endmacro %}
+
+{# Refuses what _certify found in newest versions. #}
+{% macro _refuse_found(certified) -%}
+    {%- set texts = [] -%}
+    {%- for one in certified if one.live -%}
+        {%- do texts.append(one.request ~ ': ' ~ one.live | join(', ')) -%}
+    {%- endfor -%}
+    {%- if texts -%}
+        {%- do dbt_delta._refuse('Newest versions still have subjects of erasure ' ~ texts | join(', of erasure ')) -%}
     {%- endif -%}
 {%- endmacro %}

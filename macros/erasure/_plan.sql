@@ -4,15 +4,14 @@
 #}
 {% macro _erasure_plan(macro, kind, requests, action) -%}
     {%- set scope = dbt_delta._erasure_scope(macro, kind, requests, action) -%}
-    {%- set erasure, own = adapter.dbt_delta_erasure(), scope.tables[-1] -%}
-    {%- set about = {'kind': kind, 'action': action, 'requests': dbt_delta._bare(scope.requests)} -%}
-    {%- set nothing = [] -%}
-    {%- for column in own.columns -%}
+    {%- set erasure, nothing = adapter.dbt_delta_erasure(), [] -%}
+    {%- set about = {'kind': kind, 'action': action, 'requests': scope.requests} -%}
+    {%- for column in scope['keys'] -%}
         {%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}
     {%- endfor -%}
     {%- set found = dbt_delta._ask(
         'select count(*) as row_count, count_if(' ~ nothing | join(' and ') ~ ') as empty from '
-        ~ dbt_delta._named(scope.requests)
+        ~ scope.from
     ).rows[0] -%}
     {%- set unfinished = none -%}
     {%- if found['empty'] | int -%}
@@ -21,7 +20,10 @@
         {%- set unfinished = erasure.unfinished(dbt_delta._erasure_folder(), about) -%}
         {%- if unfinished is none -%}
             {%- do dbt_delta._refuse_erasure(
-                macro, [about.requests ~ ' has no rows, and no erasure of it is unfinished']
+                macro, [
+                    about.requests ~ (' is not there or' if about.requests.endswith('.csv') else '')
+                    ~ ' has no rows, and no erasure of it is unfinished'
+                ]
             ) -%}
         {%- endif -%}
     {%- endif -%}
@@ -35,7 +37,7 @@
     {%- endfor -%}
     {%- set groups = erasure.groups(queries) if unfinished is none else unfinished.subjects -%}
     {%- set record = unfinished or erasure.begin(
-        dbt_delta._erasure_folder(), about, own.columns | map(attribute='group') | list, groups
+        dbt_delta._erasure_folder(), about, scope['keys'] | map(attribute='group') | list, groups
     ) -%}
     {%- set rows = {} -%}
     {%- for table in scope.tables -%}

@@ -1,6 +1,8 @@
 {#
-    What an erasure is about: {kind, action, requests, tables}; all that speaks against it is refused at once. Tables
-    as of _subject_tables, and with `action`, `existing`, `state` and `floor`; the requests' own table is the last.
+    What an erasure is about: {kind, action, requests, keys, from, tables}; all that speaks against it is refused at
+    once. `requests` is their name for people, `from` that for SQL, `keys` are their columns. Tables as of
+    _subject_tables, and with `action`, `existing`, `state` and `floor`; the last is that of the requests, unless these
+    are a file.
 #}
 {% macro _erasure_scope(macro, kind, requests, action) -%}
     {%- if adapter.dbt_delta_erasure is not defined or adapter.dbt_delta_erasure() is none -%}
@@ -11,7 +13,9 @@
     {%- endif -%}
     {%- do dbt_delta._check_choice(macro ~ ': action', action, ['delete', 'redact']) -%}
     {%- set found = dbt_delta._subject_tables(macro, kind) -%}
-    {%- set own = dbt_delta._relation_named(requests, macro) -%}
+    {%- set is_file = (requests | string).endswith('.csv') -%}
+    {%- set own = none if is_file else dbt_delta._relation_named(requests, macro) -%}
+    {%- set name = requests | string if is_file else dbt_delta._bare(own) -%}
     {%- set keys, tables, problems = {}, [], [] -%}
     {%- set schemas = dbt_delta._schemas() -%}
     {%- for table in found.values() -%}
@@ -20,8 +24,8 @@
         {%- endfor -%}
         {%- set quarantine = dbt_delta._quarantine_of(table.relation) -%}
         {%- for relation in (table.relation, quarantine) if dbt_delta._is_there(relation, schemas) -%}
-            {%- if dbt_delta._bare(relation) | lower == dbt_delta._bare(own) | lower -%}
-                {%- do problems.append(dbt_delta._bare(own) ~ ' holds subjects: requests need a table of their own') -%}
+            {%- if dbt_delta._bare(relation) | lower == name | lower -%}
+                {%- do problems.append(name ~ ' holds subjects: requests need a table of their own') -%}
             {%- endif -%}
             {%- do tables.append(dict(table, relation=relation, action=action)) -%}
         {%- endfor -%}
@@ -32,19 +36,40 @@
     {%- endfor -%}
     {%- do tables.append({
         'relation': own, 'name': none, 'columns': columns, 'personal': [], 'action': 'delete', 'is_requests': true,
-    }) -%}
+    }) if not is_file -%}
     {%- set checked = [] -%}
     {%- for table in tables -%}
         {%- set existing = dbt_delta._delta_table(table.relation, macro) -%}
         {%- do checked.append(dict(table, existing=existing)) -%}
     {%- endfor -%}
+    {%- set given = dbt_delta._requests_file(macro, name, columns, checked) if is_file
+        else {'columns': checked[-1].existing.columns, 'from': dbt_delta._named(own)} -%}
     {%- for table in checked -%}
-        {%- do problems.extend(dbt_delta._erasure_problems(table, checked[-1].existing, checked)) -%}
+        {%- do problems.extend(dbt_delta._erasure_problems(table, dict(given, name=name), checked)) -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return({
-        'kind': kind, 'action': action, 'requests': own, 'tables': dbt_delta._with_floors(macro, checked),
+        'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': given.from,
+        'tables': dbt_delta._with_floors(macro, checked),
     }) -}}
+{%- endmacro %}
+
+{#
+    The requests of a file, {columns, from}: a temporary view, so that no table has the keys. A column has the kind of
+    the first column of a table that is compared with it.
+#}
+{% macro _requests_file(macro, file, keys, tables) -%}
+    {%- set kinds, view, columns = {}, 'dbt_delta_requests', [] -%}
+    {%- for table in tables -%}
+        {%- for column in table.columns if column.link is none and column.key not in kinds -%}
+            {%- set there = dbt_delta._column(table.existing.columns, column.name) -%}
+            {%- do kinds.update({column.key: dbt_delta._key_kind(there.type)}) if there is not none -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set found = adapter.dbt_delta_erasure().requests(file, kinds, view) -%}
+    {%- do dbt_delta._refuse_erasure(macro, found.problems) -%}
+    {%- for name, type in found.types.items() -%}{%- do columns.append({'name': name, 'type': type}) -%}{%- endfor -%}
+    {{- return({'columns': columns, 'from': dbt_delta._quoted(view)}) -}}
 {%- endmacro %}
 
 {% macro _refuse_erasure(macro, problems) -%}
@@ -53,7 +78,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# Why a table cannot be erased from; `requests` is what the catalog has of the requests' table. #}
+{# Why a table cannot be erased from; `requests` are {name, columns}. #}
 {% macro _erasure_problems(table, requests, tables) -%}
     {%- set name, existing, problems = dbt_delta._bare(table.relation), table.existing, [] -%}
     {%- if dbt_delta._has_feature(existing.properties, 'append_only') -%}
@@ -64,10 +89,10 @@
     {%- endif -%}
     {%- for column in table.columns -%}
         {%- set there = dbt_delta._column(existing.columns, column.name) -%}
-        {%- set keys = [requests] -%}
-        {%- if column.link is not none -%}
-            {%- set keys = tables | selectattr('name', 'equalto', column.link) | map(attribute='existing') | list -%}
-        {%- endif -%}
+        {%- set keys = [requests] if column.link is none else [] -%}
+        {%- for lead in tables if column.link is not none and lead.name == column.link -%}
+            {%- do keys.append({'name': dbt_delta._bare(lead.relation), 'columns': lead.existing.columns}) -%}
+        {%- endfor -%}
         {%- if there is none -%}
             {%- do problems.append(name ~ ' has no column ' ~ column.name ~ ': correct the YAML, or build it') -%}
         {%- elif column.name | lower in existing.partitions | map('lower') -%}
@@ -78,12 +103,12 @@
         {%- for other in (keys if there is not none else []) -%}
             {%- set key = dbt_delta._column(other.columns, column.key) -%}
             {%- if key is none -%}
-                {%- do problems.append(dbt_delta._bare(other.relation) ~ ' has no column ' ~ column.key) -%}
+                {%- do problems.append(other.name ~ ' has no column ' ~ column.key) -%}
             {%- elif dbt_delta._key_kind(key.type) is none
                 or dbt_delta._key_kind(key.type) != dbt_delta._key_kind(there.type) -%}
                 {%- do problems.append(
-                    name ~ '.' ~ column.name ~ ' is ' ~ there.type ~ ', and ' ~ dbt_delta._bare(other.relation) ~ '.'
-                    ~ column.key ~ ' is ' ~ key.type ~ ': both must be integers, or both texts'
+                    name ~ '.' ~ column.name ~ ' is ' ~ there.type ~ ', and ' ~ other.name ~ '.' ~ column.key ~ ' is '
+                    ~ key.type ~ ': both must be integers, or both texts'
                 ) -%}
             {%- endif -%}
         {%- endfor -%}

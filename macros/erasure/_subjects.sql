@@ -106,9 +106,7 @@
 {% macro _group_sql(column, scope) -%}
     {%- if column.link is none -%}
         {%- set key = dbt_delta._quoted(column.key) -%}
-        {{- return(
-            'select ' ~ key ~ ' as k from ' ~ dbt_delta._named(scope.requests) ~ ' where ' ~ key ~ ' is not null'
-        ) -}}
+        {{- return('select ' ~ key ~ ' as k from ' ~ scope.from ~ ' where ' ~ key ~ ' is not null') -}}
     {%- endif -%}
     {%- set parts, key = [], dbt_delta._quoted(column.key) -%}
     {%- for table in scope.tables if table.name == column.link -%}

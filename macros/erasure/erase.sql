@@ -18,16 +18,18 @@
     {%- set erasure, scope, folder = adapter.dbt_delta_erasure(), plan.scope, dbt_delta._erasure_folder() -%}
     {%- set record = dict(plan.record, tables=dbt_delta._erasure_record(plan)) -%}
     {%- do erasure.write(folder, record) -%}
-    {%- set others, own = scope.tables[:-1], scope.tables[-1] -%}
+    {%- set others = scope.tables | rejectattr('is_requests', 'defined') | list -%}
     {%- for table in others -%}{%- do dbt_delta._erase_rows(table, plan, record) -%}{%- endfor -%}
     {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
     {%- set left = erasure.scan(dbt_delta._scanned(others), record.subjects) -%}
     {%- if not dbt_delta._holding(left) -%}
         {#- As long as files have the subjects, a later call needs the requests. -#}
-        {%- do dbt_delta._erase_rows(own, plan, record) -%}
-        {%- do dbt_delta._clean_files([own], plan.record, retention_hours) -%}
+        {%- for own in scope.tables if own.is_requests is defined -%}
+            {%- do dbt_delta._erase_rows(own, plan, record) -%}
+            {%- do dbt_delta._clean_files([own], plan.record, retention_hours) -%}
+        {%- endfor -%}
     {%- endif -%}
-    {%- do dbt_delta._certify(record, none) -%}
+    {%- do dbt_delta._refuse_found([dbt_delta._certify(record, none)]) -%}
 {%- endmacro %}
 
 {# Refuses, before the first write, hours that VACUUM would refuse, and readers of what is to be removed. #}

@@ -13,6 +13,7 @@ from typing import Any
 
 from dbt_delta import ingest
 from dbt_delta.console import Parser
+from dbt_delta.erasure.keyed import SECRET
 from dbt_delta.home import home, project_dir
 from dbt_delta.night import BUSY, Busy, Night
 
@@ -52,7 +53,7 @@ class Build:
         _require(self._dbt.invoke(shown))
 
     def nightly(self, night: Night) -> None:
-        """Lands, builds, tests and maintains; maintenance also runs if the build failed.
+        """Lands, builds and tests; maintains and closes erasures also if that failed.
 
         Raises:
             SystemExit: the first of them that failed; dbt has said why.
@@ -66,8 +67,14 @@ class Build:
         with night.step("maintain") as done:
             maintained = self._dbt.invoke(["--quiet", "run-operation", "maintain", *self._target])
             night.note(done, maintained)
-        _require(built)
-        _require(maintained)
+        ended = [built, maintained]
+        if SECRET in os.environ:
+            with night.step("erase_verify") as done:
+                verify = ["--quiet", "run-operation", "erase_verify", *self._target]
+                ended.append(self._dbt.invoke(verify))
+                night.note(done, ended[-1])
+        for one in ended:
+            _require(one)
 
     def _build(self, quiet: bool = False) -> Any:
         return self._dbt.invoke([*(["--quiet"] if quiet else []), "build", *self._arguments])

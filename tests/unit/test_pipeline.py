@@ -69,12 +69,17 @@ def fails(exception: Exception | None = None) -> SimpleNamespace:
         ({"build": fails(RuntimeError("no such profile"))}, 2),
         ({"run-operation maintain": fails()}, 1),
         ({"build": fails(), "run-operation maintain": fails(RuntimeError("no Spark"))}, 1),
+        ({"run-operation erase_verify": fails()}, 1),
     ],
 )
 def test_a_night_maintains_in_any_case_and_ends_with_the_first_failure(
     monkeypatch: pytest.MonkeyPatch, failing: dict[str, Any], code: int
 ) -> None:
     done: list[str] = []
+    steps = ["maintain"]
+    if "run-operation erase_verify" in failing:
+        monkeypatch.setenv("DBT_ENV_SECRET_ERASURE_KEY", "a secret of a test, long enough")
+        steps.append("erase_verify")
 
     class Runner:
         def __init__(self, manifest: Any = None) -> None:
@@ -89,11 +94,11 @@ def test_a_night_maintains_in_any_case_and_ends_with_the_first_failure(
     monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
     with pytest.raises(SystemExit) as ended:
         pipeline.main(["nightly", "--on-failure", "cat > told.json"])
-    assert done == ["parse", "build", "run-operation maintain"]
+    assert done == ["parse", "build", *(f"run-operation {name}" for name in steps)]
     assert ended.value.code == code
     summary = json.loads(Path("nightly.json").read_text())
     assert (summary["exit_code"], summary["status"]) == (code, ["ok", "failed", "error"][code])
-    assert [step["name"] for step in summary["steps"]] == ["parse", "land", "build", "maintain"]
+    assert [step["name"] for step in summary["steps"]] == ["parse", "land", "build", *steps]
     assert [step["ok"] for step in summary["steps"][2:]] == [
         name not in failing for name in done[1:]
     ]

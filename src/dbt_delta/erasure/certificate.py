@@ -44,13 +44,13 @@ class Certificates:
 
     def unfinished(self, about: dict[str, Any]) -> dict[str, Any] | None:
         """The newest one of the same erasure that is not closed."""
-        found = [json.loads(path.read_text()) for path in self._folder.glob("*.json")]
-        same = [
-            one
-            for one in found
-            if one["state"] != "closed" and all(one[key] == about[key] for key in about)
-        ]
+        same = [one for one in self.unclosed() if all(one[key] == about[key] for key in about)]
         return max(same, key=lambda one: str(one["begun"]), default=None)
+
+    def unclosed(self) -> list[dict[str, Any]]:
+        """Those that are not closed, by their names."""
+        found = [json.loads(path.read_text()) for path in sorted(self._folder.glob("*.json"))]
+        return [one for one in found if one["state"] != "closed"]
 
     def begin(
         self, hasher: Hasher, about: dict[str, Any], own: Sequence[str], groups: dict[str, Any]
@@ -112,19 +112,27 @@ def live(scans: dict[str, Any]) -> list[str]:
     return [n for n, found in scans.items() if any(f["is_live"] for f in found["findings"])]
 
 
-def readable(record: dict[str, Any]) -> str:
-    until = [one["until"] for one in record["open"]]
+def state(record: dict[str, Any]) -> str:
+    """In words."""
     if record["state"] == "closed":
-        state = f"closed at {record['checks']['at']}: nothing was found"
-    elif record["state"] == "begun":
-        state = "begun, and not finished: run it again"
-    else:
-        known = [time for time in until if time]
-        state = f"open until {max(known)}" if known and None not in until else "open"
+        return f"closed at {record['checks']['at']}: nothing was found"
+    if record["state"] == "begun":
+        return "begun, and not finished: run erase again"
+    until = _open_until(record)
+    return f"open until {until}" if until else "open"
+
+
+def is_due(record: dict[str, Any]) -> bool:
+    """Whether a scan may find nothing more: all that was open may be gone now."""
+    until = _open_until(record)
+    return record["state"] == "open" and (until is None or until <= now())
+
+
+def readable(record: dict[str, Any]) -> str:
     lines = [
         f"# Erasure {record['request']}",
         "",
-        f"- State: **{state}**",
+        f"- State: **{state(record)}**",
         f"- Subjects: kind `{record['kind']}`, {_subjects(record)}; requests in "
         f"`{record['requests']}`",
         f"- Action: {record['action']}",
@@ -148,6 +156,8 @@ def readable(record: dict[str, Any]) -> str:
         lines += [f"- {line}" for line in open_lines(record)]
     lines += ["", "## Outside of this erasure", ""]
     lines += [f"- {text}" for text in OUTSIDE]
+    if record["requests"].endswith(".csv"):
+        lines.append(f"- the file of the requests, {record['requests']}: delete it")
     return "\n".join(lines) + "\n"
 
 
@@ -173,6 +183,12 @@ def now() -> str:
 def _subjects(record: dict[str, Any]) -> str:
     texts = [f"{len(group['keys'])} of {name}" for name, group in record["subjects"].items()]
     return "hashes of keys: " + ", ".join(texts)
+
+
+def _open_until(record: dict[str, Any]) -> str | None:
+    """The time from which on all that is open may be gone; None if that is not known."""
+    until = [one["until"] for one in record["open"]]
+    return max(until) if until and None not in until else None
 
 
 def _until(finding: dict[str, Any]) -> dict[str, str | None]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_delta.erasure import certificate
-from dbt_delta.erasure.certificate import Certificates
+from dbt_delta.erasure import certificate, requests
+from dbt_delta.erasure.certificate import Certificates, is_due, state
 from dbt_delta.erasure.keyed import Hasher
 from dbt_delta.erasure.logs import Column, Search
 from dbt_delta.erasure.scan import scan
@@ -31,6 +31,24 @@ class Erasure:
             for name, sql in queries.items()
         }
 
+    def requests(self, file: str, kinds: dict[str, str | None], view: str) -> dict[str, Any]:
+        """Makes a temporary view of a file's requests: {types: {column: SQL type}, problems}.
+
+        ``kinds`` are ``integer`` or ``text`` by column. The view is empty if there is no file.
+        """
+        from pyspark.sql.types import LongType, StringType, StructType
+
+        try:
+            found = requests.read(self._root / file, kinds)
+        except ValueError as error:
+            return {"types": {}, "problems": [f"{file}: {error}"]}
+        if found.types:
+            schema = StructType()
+            for name, type in found.types.items():
+                schema.add(name, LongType() if type == "bigint" else StringType())
+            self._spark.createDataFrame(found.rows, schema).createOrReplaceTempView(view)
+        return {"types": found.types, "problems": []}
+
     def scan(
         self, tables: dict[str, Any], groups: dict[str, Any], values_file: str | None = None
     ) -> dict[str, Any]:
@@ -49,6 +67,16 @@ class Erasure:
 
     def unfinished(self, folder: str, about: dict[str, Any]) -> dict[str, Any] | None:
         return self._certificates(folder).unfinished(about)
+
+    def due(self, folder: str) -> list[str]:
+        """Certificates that a scan may close now."""
+        return [one["request"] for one in self._certificates(folder).unclosed() if is_due(one)]
+
+    def waiting(self, folder: str) -> list[str]:
+        """A line for each certificate that no scan can close yet; one if there are none at all."""
+        found = self._certificates(folder).unclosed()
+        lines = [f"Erasure {one['request']} is {state(one)}" for one in found if not is_due(one)]
+        return lines if found else ["No erasure is open."]
 
     def read(self, folder: str, request: str) -> dict[str, Any]:
         try:

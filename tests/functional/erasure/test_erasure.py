@@ -372,3 +372,47 @@ def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: People)
     people.erase(action="redact", retention_hours=0)
     assert people.planted()["people", "data"] == 0
     assert not people.sql("select * from {schema}.requests")
+
+
+def test_requests_of_a_file_and_certificates_that_close_by_night(people: People) -> None:
+    file = people.project.path / "gone" / "requests.csv"
+    file.parent.mkdir()
+    given = {"requests": "gone/requests.csv", "action": "delete"}
+    assert "gone/requests.csv is not there" in people.erase(False, **given).output
+    before = people.versions()
+    for text, message in {
+        f"customer_id\n{ID}\n{KEY}\n": "gone/requests.csv: line 3: customer_id is no integer",
+        f"email\n{KEY}\n": "gone/requests.csv has no column customer_id",
+        "customer_id,email\n,x\n": "gone/requests.csv has 1 rows without a key",
+    }.items():
+        file.write_text(text)
+        output = people.erase(False, **given).output
+        assert message in output, output
+    assert people.versions() == before
+    file.write_text(f"email,customer_id\n{KEY},{ID}\n")
+    (plan,) = (
+        line
+        for line in json.loads(people.erase(name="erase_plan", output="json", **given).printed)
+        if line["table"].endswith(".people")
+    )
+    assert plan["rows"] == 1
+    # Old files stay, so the erasure is not finished. It goes on without the file.
+    people.erase(**given)
+    assert not people.subject_rows()
+    file.unlink()
+    people.erase(**given, retention_hours=0)
+    assert {kind for _, kind in people.planted()} == {"log"}
+    found = people.certificate()
+    assert found["requests"] == "gone/requests.csv"
+    assert set(found["tables"]) == {f"{people.project.schema}.{name}" for name in people.tables}
+    path = people.project.path / "erasure" / f"{found['request']}.json"
+    page = path.with_suffix(".md").read_text()
+    assert "gone/requests.csv: delete it" in page
+    assert not any(canary in page + json.dumps(found) for canary in CANARIES)
+    assert f"Erasure {found['request']} is open until" in people.call("erase_verify").output
+    people.age()
+    until = "2001-01-01T00:00:00Z"
+    found["open"] = [{**one, "until": until} for one in found["open"]]
+    path.write_text(json.dumps(found))
+    assert f"Erasure {found['request']} is closed" in people.call("erase_verify").output
+    assert "No erasure is open" in people.call("erase_verify").output

@@ -116,6 +116,7 @@ def replayed(new_home: Callable[[], Home]) -> Home:
     return home
 
 
+@pytest.mark.long
 def test_nights_make_the_rows_of_the_whole_year(year: tuple[Home, Run], replayed: Home) -> None:
     home, _ = year
     assert ("MERGE", "model.dbt_delta.flights") in replayed.authors_since({})

@@ -91,6 +91,7 @@ def service(project: Project) -> Generator[Service, None, None]:
     service.call("stop")
 
 
+@pytest.mark.long
 def test_it_follows_its_inputs_and_gives_way_to_other_commands(service: Service) -> None:
     service.dbt("run", "-s", "orders", "counted", "added", "merged")
     assert "it does not run" in service.call("status", code=1)
