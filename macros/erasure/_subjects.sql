@@ -153,15 +153,14 @@
     source has each combination of their keys once, because a row of the target must not have two.
 #}
 {% macro get_erase_sql(table, scope) -%}
-{%- set keys, on, set = [], [], [] -%}
-{%- for column in table.columns -%}
-    {%- set name = dbt_delta._quoted(column.name) -%}
-    {%- do keys.append(name) if name not in keys -%}
-{%- endfor -%}
-{%- for key in keys -%}{%- do on.append('old.' ~ key ~ ' <=> gone.' ~ key) -%}{%- endfor -%}
+{%- if table.action == 'delete' and dbt_delta._is_ledger(table.existing.columns) -%}
+    {{- return(dbt_delta._erase_landed_sql(table, scope)) -}}
+{%- endif -%}
+{%- set keys, set = dbt_delta._erased_by(table), [] -%}
+{%- set values = keys | list -%}
 {%- for column in (table.columns if table.action == 'redact' else []) if column.link is none -%}
     {%- set name, flag = dbt_delta._quoted(column.name), dbt_delta._quoted('_is_' ~ loop.index) -%}
-    {%- do keys.append(name ~ ' in (' ~ dbt_delta._group_sql(column, scope) ~ ') as ' ~ flag) -%}
+    {%- do values.append(name ~ ' in (' ~ dbt_delta._group_sql(column, scope) ~ ') as ' ~ flag) -%}
     {%- if column.name not in table.personal -%}
         {%- do set.append(name ~ ' = if(gone.' ~ flag ~ ', null, old.' ~ name ~ ')') -%}
     {%- endif -%}
@@ -171,10 +170,58 @@
 {%- endfor -%}
 merge into {{ dbt_delta._named(table.relation) }} as old
 using (
-    select distinct {{ keys | join(', ') }}
+    select distinct {{ values | join(', ') }}
     from {{ dbt_delta._named(table.relation) }}
     where {{ dbt_delta._to_erase_sql(table, scope) }}
 ) as gone
-on {{ on | join(' and ') }}
+on {{ dbt_delta._same(keys) }}
 when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
+{%- endmacro %}
+
+{# The columns that say whose a row is, quoted. #}
+{% macro _erased_by(table) -%}
+    {%- set keys = [] -%}
+    {%- for column in table.columns -%}{%- do keys.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
+    {{- return(keys | unique | list) -}}
+{%- endmacro %}
+
+{% macro _same(names) -%}
+    {%- set same = [] -%}
+    {%- for name in names -%}{%- do same.append('old.' ~ name ~ ' <=> gone.' ~ name) -%}{%- endfor -%}
+    {{- return(same | join(' and ')) -}}
+{%- endmacro %}
+
+{#
+    The same of a table of landed files. It is the record of the files that it has: if all rows of a file go, the first
+    one stays without values, or the file would land again.
+#}
+{% macro _erase_landed_sql(table, scope) -%}
+{%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
+{%- set file = [own[0], '_file_modified_at', '_file_size', '_file_hash'] -%}
+{%- set keys, empty = dbt_delta._erased_by(table) + file + ['_line'], ["_rejected_reason = 'erased'"] -%}
+{%- for column in table.existing.columns if column.name | lower not in own and not column.get('is_generated') -%}
+    {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}
+{%- endfor -%}
+merge into {{ name }} as old
+using (
+    select {{ keys | join(', ') }}, bool_or(__dbt_stays) as __dbt_stays
+    from (
+        select
+            *,
+            count_if(not __dbt_goes) over (partition by {{ file | join(', ') }}) = 0
+                and row_number() over (partition by {{ file | join(', ') }} order by _line) = 1 as __dbt_stays
+        from (
+            select {{ keys | join(', ') }}, coalesce({{ dbt_delta._to_erase_sql(table, scope) }}, false) as __dbt_goes
+            from {{ name }}
+            where {{ own[0] }} in (
+                select {{ own[0] }} from {{ name }} where {{ dbt_delta._to_erase_sql(table, scope) }}
+            )
+        )
+    )
+    where __dbt_goes
+    group by {{ keys | join(', ') }}
+) as gone
+on {{ dbt_delta._same(keys) }}
+when matched and gone.__dbt_stays then update set {{ empty | join(', ') }}
+when matched then delete
 {%- endmacro %}

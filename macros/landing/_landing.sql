@@ -59,15 +59,7 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# The columns that landing macros add. #}
-{% macro _ledger_columns() -%}
-    {{- return([
-        dbt_delta.landed_file_column(), '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id', '_rejected_reason',
-        '_rejected_line',
-    ]) -}}
-{%- endmacro %}
-
-{# Refuses their names, and a name that is given twice. #}
+{# Refuses names of columns that the macros add, and a name that is given twice. #}
 {% macro _check_landed_columns(columns, macro, further=[]) -%}
     {%- set own, seen = dbt_delta._ledger_columns() + further, [] -%}
     {%- for name in columns -%}

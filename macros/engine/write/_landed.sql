@@ -1,4 +1,20 @@
-{# What the SELECTs of landed files have in common: the files, why one gives no rows, and the columns of the ledger. #}
+{# What landed files have in common: the columns of their tables, the files, and why one gives no rows. #}
+
+{# The columns that landing macros add. #}
+{% macro _ledger_columns() -%}
+    {{- return([
+        dbt_delta._in_format('file_column')(), '_line', '_file_modified_at', '_file_size', '_file_hash', '_load_id',
+        '_rejected_reason', '_rejected_line',
+    ]) -}}
+{%- endmacro %}
+
+{# Whether a table with these columns is one of landed files. #}
+{% macro _is_ledger(columns) -%}
+    {%- for name in dbt_delta._ledger_columns() if dbt_delta._column(columns, name) is none -%}
+        {{- return(false) -}}
+    {%- endfor -%}
+    {{- return(true) -}}
+{%- endmacro %}
 
 {# Chooses files by their paths. #}
 {% macro _in_files(files) -%}

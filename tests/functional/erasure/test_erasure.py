@@ -416,3 +416,42 @@ def test_requests_of_a_file_and_certificates_that_close_by_night(people: People)
     path.write_text(json.dumps(found))
     assert f"Erasure {found['request']} is closed" in people.call("erase_verify").output
     assert "No erasure is open" in people.call("erase_verify").output
+
+
+LANDED = {
+    "models/raw.sql": """
+        {{ config(materialized='incremental', incremental_strategy='append') }}
+        {{ dbt_delta.landed_csv('shop', {'customer_id': 'bigint', 'email': 'string'}) }}
+        """,
+    "models/schema.yml": f"models: [{{name: raw, columns: [{BY_ID}]}}]",
+}
+
+
+def test_files_that_have_landed_do_not_land_again(project: Project) -> None:
+    """A landed table is the record of its files, also of those whose rows were all erased."""
+    folder = project.path / "landing" / "shop"
+    folder.mkdir(parents=True)
+    project.write(LANDED)
+    project.sql("create schema {schema}")
+    project.sql("create table {schema}.requests using delta"
+                f" as select cast({ID} as bigint) as customer_id")  # fmt: skip
+    for name, ids in {"only": (ID, ID), "too": (2, ID, 3), "others": (4,)}.items():
+        lines = (f"{one},e{one}\n" for one in ids)
+        (folder / f"{name}.csv").write_text(f"customer_id,email\n{''.join(lines)}")
+    landing = {"dbt_delta_landing": str(folder.parent)}
+    project.dbt("run", vars=landing)
+    erase = ("erase", {"kind": "person", "requests": f"{project.schema}.requests"})
+    operations(project, erase, vars=landing)
+    before = project.version("raw")
+    for _ in range(2):
+        project.dbt("run", vars=landing)
+        assert project.version("raw") == before
+    found = project.sql(
+        "select _file, _line, customer_id, email, _rejected_reason from {schema}.raw"
+    )
+    assert sorted(map(tuple, found)) == [
+        ("only.csv", 2, None, None, "erased"),
+        ("others.csv", 2, 4, "e4", None),
+        ("too.csv", 2, 2, "e2", None),
+        ("too.csv", 4, 3, "e3", None),
+    ]
