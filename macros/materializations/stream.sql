@@ -100,6 +100,11 @@
         {%- do dbt_delta._refuse(
             'not_matched_by_source_action would apply to the rows of all earlier batches of the stream. Remove it.'
         ) -%}
+    {%- elif dbt_delta._sample() -%}
+        {%- do dbt_delta._refuse(
+            '--sample leaves out rows that the stream joins, and what it reads would count as read. Leave ' ~ model.name
+            ~ ' out with --exclude.'
+        ) -%}
     {%- endif -%}
     {%- set settings = dict(
         settings, strategy=asked or ('merge' if settings.unique_key else 'append'), output_mode=mode

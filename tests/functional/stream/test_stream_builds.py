@@ -246,6 +246,22 @@ def test_refusals(streams: Project, config: str, sql: str | None, message: str) 
     assert not streams.sql("show tables in {schema} like 'wrong'")
 
 
+def test_a_sample_of_what_a_stream_joins_loses_no_row(streams: Project) -> None:
+    joined = FILES["models/added.sql"].replace("where", "join {{ ref('known') }} using (id) where")
+    known = "select id, date'2020-01-01' + interval 1 day * id as at from range(9)"
+    streams.write(
+        {
+            "models/known.sql": f"{{{{ config(materialized='table', event_time='at') }}}} {known}",
+            "models/added.sql": joined,
+        }
+    )
+    build(streams, "-s", "known")
+    failed = build(streams, "-s", "added", "--sample", "3 days", check=False)
+    assert "--sample leaves out rows that the stream joins" in failed.output
+    assert messages(build(streams, "-s", "added")) == {"added": "2 batches"}
+    assert [id for id, _ in rows(streams, "added")] == [0, 1, 2, 3]
+
+
 def test_other_sources_of_streams(project: Project) -> None:
     """Spark's own source gives five rows with each batch. Kafka's is in no JAR that is here."""
     project.write({
