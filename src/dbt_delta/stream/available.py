@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import facts
 from dbt_delta.stream import sources
-from dbt_delta.stream.checkpoint import application, note, problem, version
+from dbt_delta.stream.checkpoint import application, finish, note, problem, version
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -124,7 +124,10 @@ def run(
                 if watch.is_over():
                     watch.ended.add(name)
                     raise Ended("the service ended the stream before it had read everything")
-                if batch.number > last:
+                if batch.number <= last:
+                    with connection.running():
+                        finish(connection.session, checkpoint, batch.view)
+                else:
                     at, _ = _version(connection, name, at, identity)
                     about = {"id": identity, "batch": batch.number}
                     write(

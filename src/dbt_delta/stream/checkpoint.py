@@ -134,6 +134,16 @@ def note(spark: "SparkSession", checkpoint: str, number: int) -> None:
     keep(spark, folder, str(number))
 
 
+def finish(spark: "SparkSession", checkpoint: str, batch: str) -> None:
+    """Writes what Spark keeps of groups or joins after a batch (a view) that the table has.
+
+    Spark writes it while the rows are read, looks whether it did, and fails if not.
+    """
+    system, path = folders.open_path(spark, f"{checkpoint}/state")
+    if system.exists(path):
+        spark.table(batch).write.format("noop").mode("overwrite").save()
+
+
 def keep(spark: "SparkSession", folder: str, kept: str) -> None:
     """Removes all but one of what is in a folder: checkpoints of earlier streams, earlier notes."""
     system, path = folders.open_path(spark, folder)
