@@ -31,8 +31,8 @@
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
         ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle|tablesample'
-        ~ '|limit|offset|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp|reflect|java_method'
-        ~ '|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b'
+        ~ '|limit|offset|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp'
+        ~ '|(try_)?reflect|java_method|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b'
         ~ '|\\b(first|last|first_value|last_value|any_value|mode|collect_\\w+|array_agg|listagg|string_agg|approx_\\w+'
         ~ '|percentile_approx|histogram_numeric|function)\\s*\\('
         ~ '|\\.\\s*\\w*\\s*\\(' -%}

@@ -397,6 +397,7 @@ def test_what_a_sample_must_not_replace(macros, config: dict[str, Any], refused:
         ("select `shop` . `price` (a) from b", True),
         ("select {{ function('price') }}(a) from b", True),
         ("select `rand` () from a", True),
+        ("select try_reflect('java.lang.Math', 'random') from a", True),
         ("select `rand` from `shop`.`a` where (`limit` > 1)", False),
         ("select a from stream `shop`.`a` with ('maxFilesPerTrigger' = 4)", False),
         ("select a.b, 1.5 * (a.c + 1), a.* from b as a where a.b in (1, 2)", False),
