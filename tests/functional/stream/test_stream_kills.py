@@ -39,6 +39,8 @@ MODELS = {
         "'action': 'quarantine'}]"
     )
     + "{{ dbt_delta.stream(source('raw', 'clicks'), max_files_per_trigger=1) }}",
+    "counted": "{{ config(materialized='stream', unique_key='v', output_mode='update') }} "
+    "select count(*) as id, v from {{ dbt_delta.stream(source('raw', 'clicks')) }} group by v",
 }
 SOURCES = """
 sources:
@@ -127,6 +129,8 @@ class Inputs:
         assert rows["followed"] == rows["kept"], when
         for name in ("appended", "added"):
             assert rows[name] == rows["clicks"], (name, when)
+        counts = Counter(v for _, v in rows["clicks"])
+        assert rows["counted"] == sorted((str(n), v) for v, n in counts.items()), when
         parted = sorted(rows["merged"] + rows["merged__quarantine"])
         assert parted == rows["clicks"], when
         for name in ("landed", "staged"):
