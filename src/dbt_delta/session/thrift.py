@@ -249,11 +249,11 @@ def connect(
     else:
         transport = thrift_sasl.TSaslClientTransport(client, mechanism, line)
     wanted = {f"set:hiveconf:{name}": str(value) for name, value in (settings or {}).items()}
-    return _aside()(thrift_transport=transport, username=user or "dbt", configuration=wanted)
+    return _connection_class()(thrift_transport=transport, username=user or "dbt", configuration=wanted)
 
 
 @functools.cache
-def _aside() -> "type[hive.Connection]":
+def _connection_class() -> "type[hive.Connection]":
     """A connection whose end does not disturb the statements of others.
 
     A server runs a statement without ``async_`` in the thread that it has for the client. That
