@@ -249,7 +249,9 @@ def connect(
     else:
         transport = thrift_sasl.TSaslClientTransport(client, mechanism, line)
     wanted = {f"set:hiveconf:{name}": str(value) for name, value in (settings or {}).items()}
-    return _connection_class()(thrift_transport=transport, username=user or "dbt", configuration=wanted)
+    return _connection_class()(
+        thrift_transport=transport, username=user or "dbt", configuration=wanted
+    )
 
 
 @functools.cache
@@ -262,6 +264,7 @@ def _connection_class() -> "type[hive.Connection]":
         NullPointerException ("Hive.getMSC()" is null). Statements with ``async_`` run elsewhere.
     """
     from pyhive import hive
+    from TCLIService.ttypes import TOperationState
 
     class Cursor(hive.Cursor):
         def execute(self, operation: str, parameters: Any = None, *, async_: bool = False) -> None:
@@ -270,8 +273,8 @@ def _connection_class() -> "type[hive.Connection]":
                 return
             while _goes_on(answer := self.poll(get_progress_update=False)):
                 time.sleep(FIRST_PAUSE)
-            if answer.errorMessage:
-                raise hive.OperationalError(answer.errorMessage)
+            if answer.operationState != TOperationState.FINISHED_STATE:
+                raise hive.OperationalError(answer.errorMessage or "the statement was ended")
 
     class Connection(hive.Connection):
         def cursor(self, *args: Any, **kwargs: Any) -> hive.Cursor:
