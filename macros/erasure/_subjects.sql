@@ -197,6 +197,7 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 #}
 {% macro _erase_landed_sql(table, scope) -%}
 {%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
+{%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
 {%- set file = [own[0], '_file_modified_at', '_file_size', '_file_hash'] -%}
 {%- set keys, empty = dbt_delta._erased_by(table) + file + ['_line'], ["_rejected_reason = 'erased'"] -%}
 {%- for column in table.existing.columns if column.name | lower not in own and not column.get('is_generated') -%}
@@ -211,11 +212,9 @@ using (
             count_if(not __dbt_goes) over (partition by {{ file | join(', ') }}) = 0
                 and row_number() over (partition by {{ file | join(', ') }} order by _line) = 1 as __dbt_stays
         from (
-            select {{ keys | join(', ') }}, coalesce({{ dbt_delta._to_erase_sql(table, scope) }}, false) as __dbt_goes
+            select {{ keys | join(', ') }}, coalesce({{ goes }}, false) as __dbt_goes
             from {{ name }}
-            where {{ own[0] }} in (
-                select {{ own[0] }} from {{ name }} where {{ dbt_delta._to_erase_sql(table, scope) }}
-            )
+            where {{ own[0] }} in (select {{ own[0] }} from {{ name }} where {{ goes }})
         )
     )
     where __dbt_goes

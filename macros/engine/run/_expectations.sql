@@ -15,14 +15,11 @@
     {%- set quarantine = dbt_delta._existing_quarantine(dbt_delta._quarantine_of(this), expectations) -%}
     {%- if flags.EMPTY -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set judged = dict(dbt_delta._judged(sql, columns, expectations), quarantine=quarantine) -%}
-    {%- if staged or dbt_delta._is_judged_once(sql, judged) -%}
+    {%- set is_stored = staged or dbt_delta._is_judged_once(sql, judged) -%}
+    {%- if not is_stored -%}{%- set judged = dbt_delta._count_judged(judged) -%}{%- endif -%}
+    {%- if is_stored or judged.counts.unwanted -%}
+        {#- Sample rows, quarantine and table are made of the bad rows, too. -#}
         {%- set judged = dbt_delta._count_judged(dbt_delta._store_judged(judged)) -%}
-    {%- else -%}
-        {%- set judged = dbt_delta._count_judged(judged) -%}
-        {%- if judged.counts.unwanted -%}
-            {#- Sample rows, quarantine and table are made of the bad rows, too. -#}
-            {%- set judged = dbt_delta._count_judged(dbt_delta._store_judged(judged)) -%}
-        {%- endif -%}
     {%- endif -%}
     {%- do dbt_delta._check_limits(judged) -%}
     {{- return(dict(judged, sql=dbt_delta._kept_sql(judged))) -}}
