@@ -39,7 +39,10 @@
     {%- for name, table in dbt_delta._scanned(found).items() -%}
         {%- do given.update({name: dict(table, columns=record.tables[name].columns)}) -%}
     {%- endfor -%}
-    {%- set scans = erasure.scan(given, record.subjects, values_file) -%}
+    {%- set folders = dbt_delta._searched_folders(
+        'erase_verify', record.get('landing', {}).get('folders', {}), record.subjects
+    ) -%}
+    {%- set scans = dict(erasure.scan(given, record.subjects, values_file), **erasure.scans_of_landing(folders)) -%}
     {%- do after.update(record.tables) -%}
     {%- for table in found -%}
         {%- set name = dbt_delta._bare(table.relation) -%}
@@ -52,7 +55,7 @@
     {%- for line in erasure.open(record) -%}{%- do print(line) -%}{%- endfor -%}
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
     {%- set live = [] -%}
-    {%- for name in erasure.live(scans) if not record.tables[name].is_requests -%}
+    {%- for name in erasure.live(scans) if not record.tables.get(name, {}).get('is_requests') -%}
         {%- do live.append(name) -%}
     {%- endfor -%}
     {{- return({'request': record.request, 'live': live}) -}}

@@ -1,8 +1,10 @@
 {#
-    What an erasure finds: {scope, groups, scans, rows, lines, unfinished}. Nothing is written. Without requests an
-    unfinished erasure goes on: its certificate has the subjects.
+    What an erasure finds: {scope, record, rows, scans, landing, folders}. Nothing is written. Without requests an
+    unfinished erasure goes on: its certificate has the subjects. `folders` are the landing folders that it changes.
 #}
-{% macro _erasure_plan(macro, kind, requests, action) -%}
+{% macro _erasure_plan(macro, kind, requests, action, landing) -%}
+    {%- do dbt_delta._check_choice(macro ~ ': landing', landing, ['out_of_scope', 'delete', 'rewrite'])
+        if landing is not none -%}
     {%- set scope = dbt_delta._erasure_scope(macro, kind, requests, action) -%}
     {%- set erasure, nothing = adapter.dbt_delta_erasure(), [] -%}
     {%- set about = {'kind': kind, 'action': action, 'requests': scope.requests} -%}
@@ -39,15 +41,22 @@
     {%- set record = unfinished or erasure.begin(
         dbt_delta._erasure_folder(), about, scope['keys'] | map(attribute='group') | list, groups
     ) -%}
-    {%- set rows = {} -%}
+    {%- set rows, problems = {}, [] -%}
     {%- for table in scope.tables -%}
+        {%- do problems.extend(dbt_delta._redaction_problems(table, scope)) if action == 'redact' -%}
         {%- do rows.update({dbt_delta._bare(table.relation): dbt_delta._ask(
             'select count(*) as row_count from ' ~ dbt_delta._named(table.relation) ~ ' where '
             ~ dbt_delta._to_erase_sql(table, scope)
         ).rows[0]['row_count'] | int}) -%}
     {%- endfor -%}
+    {%- set landing = landing or record.get('landing', {}).get('mode', 'out_of_scope') -%}
+    {%- set folders = dbt_delta._searched_folders(
+        macro, dbt_delta._erased_folders(macro, scope.tables), record.subjects
+    ) if landing != 'out_of_scope' else {} -%}
+    {%- do problems.extend(dbt_delta._rewrite_problems(folders)) if landing == 'rewrite' -%}
+    {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return({
-        'scope': scope, 'record': record, 'rows': rows,
+        'scope': scope, 'record': record, 'rows': rows, 'landing': landing, 'folders': folders,
         'scans': erasure.scan(dbt_delta._scanned(scope.tables), record.subjects),
     }) -}}
 {%- endmacro %}
@@ -92,6 +101,14 @@
             'data files': places.get('data file', 0), 'change files': places.get('change file', 0),
             'log files': places.get('log', 0) + places.get('checkpoint', 0) + places.get('checksum', 0),
             'versions': versions | unique | sort | join(', '), 'in the way': way | join('; '),
+        }) -%}
+    {%- endfor -%}
+    {%- for name, folder in plan.folders.items() -%}
+        {%- set rows = [] -%}
+        {%- for file in folder.files.values() -%}{%- do rows.extend(file.lines) -%}{%- endfor -%}
+        {%- do lines.append({
+            'table': 'landing folder ' ~ name, 'rows': rows | length, 'data files': folder.files | length,
+            'change files': 0, 'log files': 0, 'versions': '', 'in the way': '',
         }) -%}
     {%- endfor -%}
     {{- return(lines) -}}

@@ -1,6 +1,6 @@
 {#
-    What an erasure is about: {kind, action, requests, keys, from, tables}; all that speaks against it is refused at
-    once. `requests` is their name for people, `from` that for SQL, `keys` are their columns. Tables as of
+    What an erasure is about: {kind, action, requests, keys, from, tables, salt, words_of_rejected}; all that speaks
+    against it is refused at once. `requests` is their name for people, `from` that for SQL, `keys` are their columns. Tables as of
     _subject_tables, and with `action`, `existing`, `state` and `floor`; the last is that of the requests, unless these
     are a file.
 #}
@@ -48,9 +48,16 @@
         {%- do problems.extend(dbt_delta._erasure_problems(table, dict(given, name=name), checked)) -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
+    {%- set done, locations = dbt_delta._with_floors(macro, checked), {} -%}
+    {%- for table in done -%}{%- do locations.update({dbt_delta._bare(table.relation): table.location}) -%}{%- endfor -%}
+    {%- for table in adapter.dbt_delta_erasure().unwritable(locations) -%}
+        {%- do problems.append(table ~ ': its folder cannot be written by this user') -%}
+    {%- endfor -%}
+    {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return({
-        'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': given.from,
-        'tables': dbt_delta._with_floors(macro, checked),
+        'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': given.from, 'tables': done,
+        'salt': adapter.dbt_delta_erasure().random(),
+        'words_of_rejected': adapter.dbt_delta_erasure().words_sql("concat_ws(' ', _rejected_line, _rejected_reason)"),
     }) -}}
 {%- endmacro %}
 
@@ -167,6 +174,13 @@
             {%- do columns.append({
                 'name': column.name, 'physical': physical[column.name | lower], 'group': column.group,
             }) -%}
+        {%- endfor -%}
+        {%- for column in (columns | list if dbt_delta._is_ledger(table.state.columns) else []) -%}
+            {%- for name in ('_rejected_line', '_rejected_reason') -%}
+                {%- do columns.append({
+                    'name': name, 'physical': physical[name], 'group': column.group, 'has_words': true,
+                }) -%}
+            {%- endfor -%}
         {%- endfor -%}
         {%- set key = dbt_delta._retention_property('log') -%}
         {%- set log = dbt_delta._own_retention(table.state.configuration)[key] -%}

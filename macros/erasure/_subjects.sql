@@ -124,8 +124,12 @@
     {%- for column in table.columns -%}
         {%- set group = dbt_delta._group_sql(column, scope) -%}
         {%- do any.append(dbt_delta._quoted(column.name) ~ ' in (' ~ group ~ ')') if group -%}
+        {#- A rejected line has no columns: a word or field of it is a key. -#}
+        {%- do any.append(
+            'coalesce(arrays_overlap(' ~ scope.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
+        ) if group and dbt_delta._is_ledger(table.existing.columns) -%}
     {%- endfor -%}
-    {{- return('(' ~ (any | join(' or ') or 'false') ~ ')') -}}
+    {{- return('(' ~ (any | unique | join(' or ') or 'false') ~ ')') -}}
 {%- endmacro %}
 
 {# The same of rows that are still to be erased: redacted ones have nothing left. #}
@@ -145,6 +149,7 @@
     {%- for column in table.columns if column.link is none and column.name not in names -%}
         {%- do names.append(column.name) -%}
     {%- endfor -%}
+    {%- do names.append('_rejected_line') if dbt_delta._is_ledger(table.existing.columns) -%}
     {{- return(names) -}}
 {%- endmacro %}
 
@@ -153,10 +158,11 @@
     source has each combination of their keys once, because a row of the target must not have two.
 #}
 {% macro get_erase_sql(table, scope) -%}
-{%- if table.action == 'delete' and dbt_delta._is_ledger(table.existing.columns) -%}
+{%- set is_ledger = dbt_delta._is_ledger(table.existing.columns) -%}
+{%- if table.action == 'delete' and is_ledger -%}
     {{- return(dbt_delta._erase_landed_sql(table, scope)) -}}
 {%- endif -%}
-{%- set keys, set = dbt_delta._erased_by(table), [] -%}
+{%- set keys, set = dbt_delta._erased_by(table) + (dbt_delta._landed_from() + ['_line'] if is_ledger else []), [] -%}
 {%- set values = keys | list -%}
 {%- for column in (table.columns if table.action == 'redact' else []) if column.link is none -%}
     {%- set name, flag = dbt_delta._quoted(column.name), dbt_delta._quoted('_is_' ~ loop.index) -%}
@@ -168,6 +174,14 @@
 {%- for name in (table.personal if table.action == 'redact' else []) -%}
     {%- do set.append(dbt_delta._quoted(name) ~ ' = null') -%}
 {%- endfor -%}
+{%- do set.extend([
+    '_rejected_line = null', "_rejected_reason = if(old._rejected_reason is null, null, 'erased')",
+]) if set and is_ledger -%}
+{%- set id = dbt_delta._id_of_keys(table) if set else none -%}
+{%- do set.append(
+    dbt_delta._quoted(id) ~ ' = sha2(concat(old.' ~ dbt_delta._quoted(id) ~ ", '"
+    ~ scope.salt ~ "'), 256)"
+) if id is not none -%}
 merge into {{ dbt_delta._named(table.relation) }} as old
 using (
     select distinct {{ values | join(', ') }}
@@ -178,11 +192,56 @@ on {{ dbt_delta._same(keys) }}
 when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {%- endmacro %}
 
+{# The column of a snapshot that is a hash with an emptied key in it; none if no key is emptied. #}
+{% macro _id_of_keys(table) -%}
+    {%- set node = table.get('node') -%}
+    {%- if node is none or node.resource_type != 'snapshot' -%}{{- return(none) -}}{%- endif -%}
+    {%- set unique = node.config.get('unique_key') -%}
+    {%- set unique = unique | lower if unique is string else unique | join(' ') | lower -%}
+    {%- for name in dbt_delta._emptied(table) if name | lower in unique -%}
+        {{- return((node.config.get('snapshot_meta_column_names') or {}).get('dbt_scd_id') or 'dbt_scd_id') -}}
+    {%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{# Why constraints do not let rows be redacted. #}
+{% macro _redaction_problems(table, scope) -%}
+    {%- set properties, columns, problems = table.existing.properties, [], [] -%}
+    {%- for column in table.existing.columns -%}
+        {%- set own, empty = dbt_delta._quoted(column.name), [] -%}
+        {%- for name in table.personal if name | lower == column.name | lower -%}{%- do empty.append('true') -%}{%- endfor -%}
+        {%- for key in table.columns if key.link is none and key.name | lower == column.name | lower -%}
+            {%- do empty.append(own ~ ' in (' ~ dbt_delta._group_sql(key, scope) ~ ')') -%}
+        {%- endfor -%}
+        {%- do columns.append(
+            ('case when not coalesce(' ~ empty | join(' or ') ~ ', false) then ' ~ own ~ ' end as ' ~ own) if empty else own
+        ) -%}
+    {%- endfor -%}
+    {%- for name in dbt_delta._constraint_names(properties) if table.action == 'redact' -%}
+        {#- NULL breaks a constraint, too. -#}
+        {%- set rows = dbt_delta._ask(
+            'select 1 from (select ' ~ columns | join(', ') ~ ' from ' ~ dbt_delta._named(table.relation) ~ ' where '
+            ~ dbt_delta._to_erase_sql(table, scope) ~ ') where not coalesce('
+            ~ properties[dbt_delta._constraint_property(name)] ~ ', false) limit 1'
+        ).rows -%}
+        {%- do problems.append(
+            dbt_delta._bare(table.relation) ~ ': redacted rows would break its constraint ' ~ name ~ ': allow NULL in it, '
+            ~ 'or use action delete'
+        ) if rows | length -%}
+    {%- endfor -%}
+    {{- return(problems) -}}
+{%- endmacro %}
+
 {# The columns that say whose a row is, quoted. #}
 {% macro _erased_by(table) -%}
     {%- set keys = [] -%}
     {%- for column in table.columns -%}{%- do keys.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
     {{- return(keys | unique | list) -}}
+{%- endmacro %}
+
+{# The columns of a landed row that say which file it is from. #}
+{% macro _landed_from() -%}
+    {{- return([dbt_delta._ledger_columns()[0], '_file_modified_at', '_file_size', '_file_hash']) -}}
 {%- endmacro %}
 
 {% macro _same(names) -%}
@@ -198,7 +257,7 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {% macro _erase_landed_sql(table, scope) -%}
 {%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
 {%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
-{%- set file = [own[0], '_file_modified_at', '_file_size', '_file_hash'] -%}
+{%- set file = dbt_delta._landed_from() -%}
 {%- set keys, empty = dbt_delta._erased_by(table) + file + ['_line'], ["_rejected_reason = 'erased'"] -%}
 {%- for column in table.existing.columns if column.name | lower not in own and not column.get('is_generated') -%}
     {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}

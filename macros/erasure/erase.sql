@@ -3,12 +3,12 @@
     their old files: one MERGE for each table that has rows of them, purge, VACUUM, certificate. A call after a killed
     one goes on where that stopped.
 #}
-{% macro erase(kind, requests, action='delete', retention_hours=none, dry_run=false) -%}
+{% macro erase(kind, requests, action='delete', retention_hours=none, dry_run=false, landing=none) -%}
     {%- do dbt_delta._in_format('check_operation')('erase') -%}
     {%- if retention_hours is not none and (retention_hours is not number or retention_hours < 0) -%}
         {%- do dbt_delta._refuse("erase has retention_hours '" ~ retention_hours ~ "'. Use a number of hours.") -%}
     {%- endif -%}
-    {%- set plan = dbt_delta._erasure_plan('erase', kind, requests, action) -%}
+    {%- set plan = dbt_delta._erasure_plan('erase', kind, requests, action, landing) -%}
     {%- do dbt_delta._check_retention(plan, retention_hours) -%}
     {%- do dbt_delta._print_erasure(plan) -%}
     {%- if dry_run -%}
@@ -16,8 +16,11 @@
         {{- return('') -}}
     {%- endif -%}
     {%- set erasure, scope, folder = adapter.dbt_delta_erasure(), plan.scope, dbt_delta._erasure_folder() -%}
-    {%- set record = dict(plan.record, tables=dbt_delta._erasure_record(plan)) -%}
+    {%- set record = dict(
+        plan.record, tables=dbt_delta._erasure_record(plan), landing=dbt_delta._landing_record(plan)
+    ) -%}
     {%- do erasure.write(folder, record) -%}
+    {%- do dbt_delta._erase_landing(plan, record) -%}
     {%- set others = scope.tables | rejectattr('is_requests', 'defined') | list -%}
     {%- for table in others -%}{%- do dbt_delta._erase_rows(table, plan, record) -%}{%- endfor -%}
     {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
@@ -66,6 +69,19 @@
         }}) -%}
     {%- endfor -%}
     {{- return(tables) -}}
+{%- endmacro %}
+
+{# The same of landing folders, {mode, folders}; `held` is how many files had subjects. #}
+{% macro _landing_record(plan) -%}
+    {%- set folders = {} -%}
+    {%- for name, folder in plan.folders.items() -%}
+        {%- set earlier = plan.record.get('landing', {}).get('folders', {}).get(name, {}) -%}
+        {%- do folders.update({name: {
+            'format': folder.format, 'separator': folder.separator, 'columns': folder.columns,
+            'held': [earlier.get('held', 0), folder.files | length] | max,
+        }}) -%}
+    {%- endfor -%}
+    {{- return({'mode': plan.landing, 'folders': folders}) -}}
 {%- endmacro %}
 
 {# How many data and change files have a subject. #}

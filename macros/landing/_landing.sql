@@ -6,12 +6,12 @@
 #}
 {% macro _landing(folder, macro) -%}
     {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
-    {%- set path = folder.rstrip('/') if '://' in folder else dbt_delta.landing_dir() ~ '/' ~ folder.strip('/') -%}
+    {%- set path = dbt_delta.landing_dir(folder) -%}
     {%- set folder, ledger = folder.rpartition('://')[2].strip('/'), this if is_incremental() else none -%}
     {%- do dbt_delta._check_one_folder(path, macro) if execute -%}
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
     {%- set found = dbt_delta._unseen_files(path, folder, ledger, macro) if is_listed else [] -%}
-    {%- set large, limit = [], var('dbt_delta_whole_file_bytes', 64 * 1024 * 1024) -%}
+    {%- set large, limit = [], dbt_delta._whole_file_bytes() -%}
     {%- for file in found if file.bytes > limit -%}{%- do large.append(file.path) -%}{%- endfor -%}
     {{- return({
         'path': path, 'ledger': ledger, 'files': found | map(attribute='path') | list, 'large': large,

@@ -43,6 +43,9 @@ files as (
 )
 {%- endmacro %}
 
+{# From how many bytes on a file is large: it is read by lines. #}
+{% macro _whole_file_bytes() -%}{{- return(var('dbt_delta_whole_file_bytes', 64 * 1024 * 1024)) -}}{%- endmacro %}
+
 {# How many lines of a large file are not blank. #}
 {% macro _filled_lines() -%}
 count_if(trim(value) not in ('', '\r'))

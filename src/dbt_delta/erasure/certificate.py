@@ -16,7 +16,7 @@ from dbt_delta.erasure.keyed import Hasher, merged
 
 OUTSIDE = (
     "backups and other copies of the tables, and earlier versions that an object store keeps",
-    "files from which tables are loaded (landing files, seeds), and systems behind the sources",
+    "seeds, files that are landed in no table of this kind, and systems behind the sources",
     "tables, views and files without a declared column of this kind",
     "logs of dbt and Spark",
 )
@@ -136,6 +136,7 @@ def readable(record: dict[str, Any]) -> str:
         f"- Subjects: kind `{record['kind']}`, {_subjects(record)}; requests in "
         f"`{record['requests']}`",
         f"- Action: {record['action']}",
+        f"- Landing files: {_landing(record)}",
         f"- Begun: {record['begun']}",
         f"- SHA-256 of the JSON file without its digest: `{record['digest']}`",
         "",
@@ -156,6 +157,8 @@ def readable(record: dict[str, Any]) -> str:
         lines += [f"- {line}" for line in open_lines(record)]
     lines += ["", "## Outside of this erasure", ""]
     lines += [f"- {text}" for text in OUTSIDE]
+    if _mode(record) == "out_of_scope":
+        lines.append("- landing files, from which a full refresh loads their rows again")
     if record["requests"].endswith(".csv"):
         lines.append(f"- the file of the requests, {record['requests']}: delete it")
     return "\n".join(lines) + "\n"
@@ -196,6 +199,16 @@ def _until(finding: dict[str, Any]) -> dict[str, str | None]:
     if finding["is_live"] or at is None:
         return {"until": None}
     return {"until": _text(dt.datetime.fromtimestamp(at / 1000, dt.UTC))}
+
+
+def _mode(record: dict[str, Any]) -> str:
+    return str(record.get("landing", {}).get("mode", "out_of_scope"))
+
+
+def _landing(record: dict[str, Any]) -> str:
+    folders = record.get("landing", {}).get("folders", {})
+    texts = [f"{about['held']} with subjects in `{name}`" for name, about in folders.items()]
+    return f"{_mode(record)}{': ' if texts else ''}{', '.join(texts)}"
 
 
 def _or(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """What macros of an erasure ask: hashes, scans and certificates."""
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,16 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_delta.erasure import certificate, requests
 from dbt_delta.erasure.certificate import Certificates, is_due, state
 from dbt_delta.erasure.keyed import Hasher
-from dbt_delta.erasure.logs import Column, Search
-from dbt_delta.erasure.scan import scan
+from dbt_delta.erasure.landing import Landing, landed, records
+from dbt_delta.erasure.logs import Column, Search, words_sql
+from dbt_delta.erasure.scan import finding, scan
+from dbt_delta.session import folders
+from dbt_delta.session.java import java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_ACTION = "org.apache.hadoop.fs.permission.FsAction"
 
 
 class Erasure:
@@ -59,6 +65,77 @@ class Erasure:
             columns = [Column(**column) for column in table["columns"]]
             found[name] = scan(self._spark, table, Search(hasher, columns, groups, values))
         return found
+
+    def words_sql(self, text: str) -> str:
+        return words_sql(text)
+
+    def random(self) -> str:
+        """A text that nobody can guess: what is hashed with it cannot be found by trying."""
+        return secrets.token_hex(16)
+
+    def unwritable(self, locations: dict[str, str]) -> list[str]:
+        """The tables, of {name: location}, in whose folder this user must not write."""
+        found = []
+        for name, location in locations.items():
+            system, place = folders.open_path(self._spark, location)
+            try:
+                system.access(place, java(self._spark._jvm, _ACTION).WRITE)
+            except Exception as error:  # of Java
+                if "AccessControlException" not in str(error):
+                    raise
+                found.append(name)
+        return found
+
+    def landed(self, code: str) -> dict[str, Any]:
+        """The folders that a model lands: {reads: [{folder, format, separator}], problem}."""
+        try:
+            return {"reads": landed(code), "problem": None}
+        except ValueError as error:
+            return {"reads": [], "problem": str(error)}
+
+    def exists(self, path: str) -> bool:
+        system, place = folders.open_path(self._spark, path)
+        return bool(system.exists(place))
+
+    def records(
+        self, sql: str, columns: Sequence[dict[str, str]], groups: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The records of landing files that have the subjects, by file; see landing.records."""
+        given = [Column(one["name"], one["name"], one["group"]) for one in columns]
+        return records(self._spark, sql, Search(self._hasher(), given, groups))
+
+    def scans_of_landing(self, folders: dict[str, Any]) -> dict[str, Any]:
+        """What ``scan`` returns, for landing folders with what ``records`` found in them."""
+        return {
+            f"landing folder {name}": {
+                "findings": [
+                    finding("landing file", file["file"], file["what"], is_live=True, until=None)
+                    for file in folder["files"].values()
+                ],
+                "counts": {"landing file": folder["file_count"]},
+                "unread": [],
+            }
+            for name, folder in folders.items()
+        }
+
+    def prepare(self, path: str, files: dict[str, Any]) -> list[dict[str, Any]]:
+        """Writes the files of a landing folder anew, beside them: see Landing.prepare."""
+        landing = Landing(self._spark)
+        landing.tidy(path)
+        return [
+            {"file": found["file"], "old_size": found["size"], "old_time": found["modified_at"]}
+            | landing.prepare(file, found["lines"])
+            for file, found in files.items()
+        ]
+
+    def replace(self, files: Sequence[dict[str, Any]]) -> list[str]:
+        """Puts prepared files in the place of the old ones; those that have changed meanwhile."""
+        landing = Landing(self._spark)
+        return [
+            one["file"]
+            for one in files
+            if not landing.replace(one["path"], one["old_size"], one["old_time"], one["part"])
+        ]
 
     def begin(
         self, folder: str, about: dict[str, Any], own: Sequence[str], groups: dict[str, Any]

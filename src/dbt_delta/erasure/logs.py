@@ -4,21 +4,35 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from dbt_delta.erasure.keyed import KEPT, Hasher
 
-_WORD = re.compile(r"[^\s()\[\]{},;=<>!'\"\\`]+")
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+
+# What stands between words, and between fields of a line or a JSON object: a key is one or the
+# other. As Java reads them, too.
+WORD = r"[\s()\[\]{},;=<>!'\"\\`|]+"
+FIELD = r"[,;|:\t\r\n\"{}\[\]]+"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A declared column: its name in SQL, its name in files, and the group of its keys."""
+    """A declared column: its name in SQL, its name in files, and the group of its keys.
+
+    With ``has_words`` a key may be any word of its values.
+    """
 
     name: str
     physical: str
     group: str
+    has_words: bool = False
+
+    def parts(self, value: object) -> set[str]:
+        """What of a value may be a key."""
+        return words(str(value)) if self.has_words else {str(value)}
 
 
 @dataclass
@@ -64,6 +78,16 @@ class Seen:
                 file.last = file.left = None
 
 
+def words(text: str) -> set[str]:
+    return {*re.split(WORD, text), *re.split(FIELD, text)} - {""}
+
+
+def words_sql(text: str) -> str:
+    """SQL of the same for an expression, as an array."""
+    literals = ("'" + p.replace("\\", "\\\\").replace("'", "\\'") + "'" for p in (WORD, FIELD))
+    return f"array_union({', '.join(f'split({text}, {literal})' for literal in literals)})"
+
+
 def base(path: str) -> str:
     return unquote(path).rpartition("/")[2]
 
@@ -91,6 +115,13 @@ class Search:
         self.values = list(values)
         self.keys = {name: set(group["keys"]) for name, group in groups.items()}
         self._starts = {name: set(group["starts"]) for name, group in groups.items()}
+
+    def test(self, column: Column, value: "SparkColumn") -> "SparkColumn":
+        """The condition that a value is a key of a column's group."""
+        from pyspark.sql import functions as F
+
+        keys = sorted(self.keys.get(column.group, ()))
+        return self.hasher.column(value).isin(keys) if keys else F.lit(False)
 
     def entries(self, found: Any, clean: set[str]) -> Iterator[str]:
         """Where the JSON of a log holds something; ``clean`` are decoded files without a hit."""
@@ -120,7 +151,8 @@ class Search:
                 value = (stats.get(part) or {}).get(column.physical)
                 if value is None:
                     continue
-                is_key = self.hasher.of(value) in self.keys.get(column.group, ())
+                hashes = {self.hasher.of(part) for part in column.parts(value)}
+                is_key = not hashes.isdisjoint(self.keys.get(column.group, ()))
                 start = self.hasher.of(str(value)[:KEPT])
                 # What is kept of a long key may be that of another one, whose row is there.
                 is_start = not is_clean and start in self._starts.get(column.group, ())
@@ -132,8 +164,8 @@ class Search:
             for column in self.columns:
                 if column.name.lower() not in text.lower():
                     continue
-                words = {word for word in _WORD.findall(text)}
-                if any(self.hasher.of(word) in self.keys.get(column.group, ()) for word in words):
+                hashes = {self.hasher.of(word) for word in words(text)}
+                if not hashes.isdisjoint(self.keys.get(column.group, ())):
                     yield f"predicate on {column.name}"
 
 

@@ -8,9 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dbt_delta.erasure.logs import Search, Seen, actions, base
+from dbt_delta.erasure.logs import Search, Seen, actions, base, words_sql
 from dbt_delta.session import folders
 from dbt_delta.session.facts import quoted_name
 
@@ -60,7 +61,7 @@ def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[s
         what = {*search.entries(entries, clean), *search.named(text)}
         if what:
             place, until = _place(file.name), _next_day(file.changed + table["log_hours"] * HOUR)
-            findings.append(_finding(place, file, what, until=until))
+            findings.append(finding(place, base(file.name), what, until=until))
     for file in data:
         if base(file.name) in hits:
             about = seen.files.get(base(file.name))
@@ -68,9 +69,9 @@ def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[s
             left = about.left if about and about.left else file.changed
             is_change = "_change_data/" in file.name
             findings.append(
-                _finding(
+                finding(
                     "change file" if is_change else "data file",
-                    file,
+                    base(file.name),
                     found["what"],
                     rows=found["rows"],
                     versions=about.versions if about else "",
@@ -85,8 +86,8 @@ def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[s
     return {"findings": findings, "counts": dict(counts), "unread": sorted(unread)}
 
 
-def _finding(place: str, file: File, what: Any, **more: Any) -> dict[str, Any]:
-    found = {"place": place, "file": base(file.name), "what": sorted(what)}
+def finding(place: str, file: str, what: Any, **more: Any) -> dict[str, Any]:
+    found = {"place": place, "file": file, "what": sorted(what)}
     return {**found, "rows": None, "versions": "", "is_live": False, **more}
 
 
@@ -148,9 +149,11 @@ def _hits(
     tests = {}
     for column in search.columns:
         if column.physical in rows.columns:
-            hashed = search.hasher.column(F.col(quoted_name(column.physical)))
-            keys = sorted(search.keys.get(column.group, ()))
-            test = hashed.isin(keys) if keys else F.lit(False)
+            value = F.col(quoted_name(column.physical))
+            test = search.test(column, value)
+            if column.has_words:
+                words = F.expr(words_sql(quoted_name(column.physical)))
+                test = F.exists(words, partial(search.test, column))
             tests[column.name] = tests[column.name] | test if column.name in tests else test
     whole = F.to_json(F.struct("*"))
     for number, value in enumerate(search.values, 1):

@@ -284,6 +284,21 @@ def test_nobody_comes_back(shop: Shop) -> None:
     assert not shop.sql("select * from {schema}.requests")
 
 
+@pytest.mark.long
+def test_a_redacted_snapshot_has_no_hash_of_the_key(shop: Shop) -> None:
+    shop.arrive(shop.subject)
+    shop.project.dbt("build", vars=shop.vars)
+    before = {row["dbt_scd_id"] for row in shop.project.rows("history")}
+    others = shop.others()["history"]
+    shop.ask()
+    shop.erase(action="redact")
+    redacted = [row for row in shop.project.rows("history") if row["customer_id"] is None]
+    assert redacted
+    assert not {row["dbt_scd_id"] for row in redacted} & before
+    shop.project.dbt("snapshot", vars=shop.vars)
+    assert [row for row in shop.others()["history"] if row["customer_id"] is not None] == others
+
+
 SMALL = {
     "models/schema.yml": f"""
         sources:
@@ -342,6 +357,15 @@ def test_what_is_wrong_is_refused_before_the_first_write(people: People) -> None
     run = people.erase(False, retention_hours=0)
     assert f"{table}: view {people.project.schema}.old reads version 1" in run.output
     assert people.versions() == before
+    people.sql("drop view {schema}.old")
+    folder = people.project.warehouse / "people"
+    folder.chmod(0o555)
+    assert f"{table}: its folder cannot be written by this user" in people.erase(False).output
+    folder.chmod(0o755)
+    people.sql("alter table {schema}.people add constraint called check (phone <> '')")
+    run = people.erase(False, action="redact")
+    assert f"{table}: redacted rows would break its constraint called" in run.output
+    assert people.versions()["people"] == before["people"] + 1
     people.sql("alter table {schema}.people set tblproperties ('delta.appendOnly' = 'true')")
     declared = SMALL["models/schema.yml"]
     for column in ("mobile", "bought"):

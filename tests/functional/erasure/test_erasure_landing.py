@@ -1,0 +1,268 @@
+"""Landing files of an erasure: lines of subjects leave them, and nothing lands again."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_delta.erasure.landing import Landing
+from tests.functional.harness import Breaking, Invocation, Project, session
+from tests.functional.operations import operations
+
+pytestmark = pytest.mark.session
+
+ID = 4711000001
+KEY = "mara.canary@a-rather-long-domain.example"
+SUBJECT = "config: {meta: {subject: {person: customer_id}}}"
+LANDED = """
+    {{ config(materialized='incremental', incremental_strategy='append') }}
+    {{ dbt_delta.landed_csv('shop/people', {'customer_id': 'bigint', 'note': 'string'}) }}
+    """
+MODELS = {
+    "models/people.sql": LANDED,
+    # It has the same files, and no declaration.
+    "models/too.sql": LANDED,
+    "models/letters.sql": """
+        {{ config(materialized='incremental', incremental_strategy='append') }}
+        {{ dbt_delta.landed_files(
+            'shop/' ~ 'letters', 'json', {'email': 'string', 'note': 'string'}
+        ) }}
+        """,
+    "models/schema.yml": f"""
+        models:
+          - {{name: people, columns: [{{name: customer_id, {SUBJECT}}}]}}
+          - name: letters
+            columns: [{{name: email, config: {{meta: {{subject: {{person: email}}}}}}}}]
+        """,
+}
+TABLES = ("people", "too", "letters")
+# A line for the subject ends with a mark that is no part of the file.
+MARK = b"<"
+FILES = {
+    "people/a%20b ü.csv": f"""\
+customer_id,note\r
+1,"47
+{ID}
+"\r
+{ID},"two<
+lines, ""and"" a quotation"<
++{ID},plain <
+2,{ID}\r
+3,5" wide
+{ID},5" wide<
+4,"x
+""",
+    "people/packed.csv.gz": f"customer_id,note\n{ID},n<\n5,n\n",
+    "people/bad.csv": f"customer_id,note\n{ID},n,more<\nx,n\nx,{ID}<\n6,n",
+    "people/other.csv": f"id,number\n{ID},n<\n7,n\n",
+    "people/bare.csv": f"{ID},n<\n8,n\n",
+    "people/only.csv": f"customer_id,note\n{ID},n<\n",
+    "people/.hidden.csv": "customer_id,note\n9,n\n",
+    "letters/l.json": f"""\
+{{"email": "{KEY}", "note": "a"}}<
+{{"note": "b", "email": "{KEY.replace("@", chr(92) + "u0040")}"}}<
+
+{{"email": "b", "note": "{KEY}"}}
+{{"email": "{KEY}", "note": "c" <
+{{"email": "d", "note": "e"}}
+""",
+}
+
+
+class Shop:
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.landing = project.path / "landing"
+        self.vars = {"dbt_delta_landing": str(self.landing)}
+        project.write(MODELS)
+        project.sql("create schema if not exists {schema}")
+        self.ask()
+        for name, text in FILES.items():
+            self.put(name, text)
+        self.put("people/copy.csv.gz", FILES["people/packed.csv.gz"])
+
+    def put(self, name: str, text: str) -> None:
+        path = self.landing / "shop" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_packed(path, b"".join(line for line, _ in _marked(text))))
+
+    def ask(self) -> None:
+        keys = f"select cast({ID} as bigint) as customer_id, '{KEY}' as email"
+        self.project.sql(f"create or replace table {{schema}}.requests using delta as {keys}")
+
+    def erase(self, check: bool = True, name: str = "erase", **arguments: Any) -> Invocation:
+        given = {"kind": "person", "requests": f"{self.project.schema}.requests", **arguments}
+        return operations(self.project, (name, given), vars=self.vars, check=check)
+
+    def failing(
+        self, what: str, number: int, break_before: Breaking, monkeypatch: pytest.MonkeyPatch
+    ) -> dict[str, int]:
+        """Lets a call fail before a statement, or before it puts a file in its place."""
+        if what != "replace":
+            fails = break_before(lambda sql: f"{what} into" in sql)
+            fails["step"] = number
+            return fails
+        stock, fails = Landing.replace, {"step": number, "calls": 0}
+
+        def replace(*arguments: Any) -> bool:
+            fails["calls"] += 1
+            if fails["calls"] == fails["step"]:
+                raise DbtRuntimeError("injected")
+            return stock(*arguments)
+
+        monkeypatch.setattr(Landing, "replace", replace)
+        return fails
+
+    def files(self) -> dict[str, bytes]:
+        paths = (path for path in (self.landing / "shop").rglob("*") if path.is_file())
+        return {str(p.relative_to(self.landing / "shop")): _unpacked(p) for p in paths}
+
+    def rows(self) -> dict[str, list[str]]:
+        """Rows of others, without the records of files that were written anew."""
+        return {
+            name: sorted(
+                str(row)
+                for row in self.project.rows(name)
+                if row["_rejected_reason"] != "erased" and not _is_of_subject(row)
+            )
+            for name in TABLES
+        }
+
+    def subject_rows(self) -> int:
+        return sum(_is_of_subject(row) for name in TABLES[::2] for row in self.project.rows(name))
+
+
+def _is_of_subject(row: dict[str, Any]) -> bool:
+    text = f"{row['_rejected_line']} {row['_rejected_reason']}"
+    keys = (row.get("customer_id"), row.get("email"))
+    return ID in keys or KEY in keys or str(ID) in text or KEY in text
+
+
+def _marked(text: str) -> list[tuple[bytes, bool]]:
+    """Its lines, and whether they are of the subject."""
+    lines = text.encode().splitlines(keepends=True)
+    return [(line.replace(MARK, b""), MARK in line) for line in lines]
+
+
+def _packed(path: Path, content: bytes) -> bytes:
+    return gzip.compress(content) if path.suffix == ".gz" else content
+
+
+def _unpacked(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBT_ENV_SECRET_ERASURE_KEY", "a secret of a test, long enough")
+
+
+LATE = {"people/late.csv": f"customer_id,note\n{ID},late<\n10,late\n"}
+LATE |= {"people/twice.csv": FILES["people/a%20b ü.csv"]}
+OTHERS = {**FILES, **LATE, "people/copy.csv.gz": FILES["people/packed.csv.gz"]}
+EXPECTED = {
+    name: b"".join(line for line, is_of_subject in _marked(text) if not is_of_subject)
+    for name, text in OTHERS.items()
+}
+# Before what a call is broken off; in CI the first one.
+STEPS = ["replace 4", "", "insert 1", "insert 2", "replace 1", "merge 1", "merge 2"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=[pytest.mark.long] * (n > 0)) for n, step in enumerate(STEPS)],
+)
+def test_files_are_written_anew_and_do_not_land_again(
+    project: Project, break_before: Breaking, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    shop = Shop(project)
+    project.dbt("run", vars=shop.vars)
+    before = shop.rows()
+    assert shop.subject_rows() == 11
+    for name, text in LATE.items():
+        shop.put(name, text)
+    contents = shop.files()
+    lines = json.loads(shop.erase(name="erase_plan", output="json", landing="rewrite").printed)
+    found = {line["table"]: (line["rows"], line["data files"]) for line in lines}
+    assert found["landing folder shop/people"] == (14, 9)
+    assert found["landing folder shop/letters"] == (3, 1)
+    assert shop.files() == contents
+    if step:
+        what, _, number = step.partition(" ")
+        fails = shop.failing(what, int(number), break_before, monkeypatch)
+        assert not shop.erase(check=False, landing="rewrite").success
+        fails["step"] = 0
+        # A run between loads no row twice.
+        project.dbt("run", vars=shop.vars)
+    shop.erase(landing="rewrite")
+    assert sorted(shop.files()) == sorted(EXPECTED)
+    assert shop.files() == EXPECTED
+    assert not shop.subject_rows()
+    project.dbt("run", vars=shop.vars)
+    after = shop.rows()
+    late = {name: [row for row in rows if "10, " in row] for name, rows in after.items()}
+    assert [len(rows) for rows in late.values()] == [1, 1, 0]
+    known = ("late.csv", "twice.csv")
+    assert before == {
+        name: [row for row in rows if not any(one in row for one in known)]
+        for name, rows in after.items()
+    }
+    versions = {name: project.version(name) for name in TABLES}
+    project.dbt("run", vars=shop.vars)
+    assert {name: project.version(name) for name in TABLES} == versions
+    project.dbt("run", "--full-refresh", vars=shop.vars)
+    assert not shop.subject_rows()
+
+
+LISTS = {
+    "models/lists.sql": """
+        {{ config(materialized='incremental', incremental_strategy='append') }}
+        {{ dbt_delta.landed_files(folder='shop/' ~ var('folder'), format='parquet') }}
+        """,
+    "models/schema.yml": f"models: [{{name: lists, columns: [{{name: customer_id, {SUBJECT}}}]}}]",
+    **dict.fromkeys(("models/people.sql", "models/too.sql", "models/letters.sql")),
+}
+
+
+def test_columnar_files_are_removed_and_not_written_anew(project: Project) -> None:
+    shop = Shop(project)
+    project.write(LISTS)
+    shop.vars["folder"] = "lists"
+    folder = shop.landing / "shop" / "lists"
+    folder.mkdir()
+    for name, first in {"a": ID, "b": 1}.items():
+        ids = session().range(first, first + 2).withColumnRenamed("id", "customer_id")
+        ids.coalesce(1).write.parquet(str(project.path / name))
+        (part,) = (project.path / name).glob("*.parquet")
+        part.rename(folder / f"{name}.parquet")
+    project.dbt("run", vars=shop.vars)
+    before = project.version("lists")
+    for landing, message in {
+        "delete": "The code of lists does not say which files it lands (folder of landed_files is",
+        "archive": "Use one of",
+    }.items():
+        assert message in shop.erase(check=False, landing=landing).output
+    about = "config: {meta: {landing: {folder: shop/lists, format: parquet}}}"
+    schema = LISTS["models/schema.yml"].replace("{name: lists,", f"{{name: lists, {about},")
+    project.write({"models/schema.yml": schema})
+    output = shop.erase(check=False, landing="rewrite").output
+    assert "landing folder shop/lists has files of format parquet, which rewrite does not" in output
+    assert (project.version("lists"), len(list(folder.iterdir()))) == (before, 2)
+    shop.erase(landing="delete")
+    assert [path.name for path in folder.iterdir()] == ["b.parquet"]
+    assert sorted(row["customer_id"] for row in project.rows("lists")) == [1, 2, ID + 1]
+    (page,) = (project.path / "erasure").glob("*.md")
+    assert "Landing files: delete: 1 with subjects in `shop/lists`" in page.read_text()
+    # It is found again if somebody brings it back.
+    (folder / "b.parquet").rename(folder / "c.parquet")
+    session().range(ID, ID + 1).withColumnRenamed("id", "customer_id").write.parquet(
+        str(project.path / "c")
+    )
+    (part,) = (project.path / "c").glob("*.parquet")
+    part.rename(folder / "d.parquet")
+    run = operations(project, ("erase_verify", {"request": page.stem}), vars=shop.vars, check=False)
+    assert "landing folder shop/lists: landing file: customer_id" in run.output
+    assert not run.success
