@@ -166,11 +166,10 @@
 {%- for column in folder.columns -%}
     {%- set name = dbt_delta._literal(column.name | lower) -%}
     {%- set value = {
-        'csv': 'get(texts, cast(array_position(names, ' ~ name ~ ') as int) - 1)',
+        'csv': dbt_delta._csv_text('get(cells, cast(array_position(names, ' ~ name ~ ') as int) - 1)'),
         'json': 'fields[' ~ dbt_delta._literal(column.name) ~ ']', 'text': 'line',
     }.get(folder.format, 'cast(' ~ dbt_delta._quoted(column.name) ~ ' as string)') -%}
     {%- set number = 'try_cast(' ~ value ~ ' as bigint)' -%}
-    {%- do is_unclear.append('not array_contains(names, ' ~ name ~ ')') if folder.format == 'csv' -%}
     {%- do is_unclear.append('(' ~ value ~ ' is not null and ' ~ number ~ ' is null)') if column.kind == 'integer' -%}
     {%- do keys.append(
         'coalesce(cast(' ~ number ~ ' as string), ' ~ value ~ ')' if column.kind == 'integer' else value
@@ -194,29 +193,39 @@ select
 from records
 {%- endmacro %}
 
-{# The CTE `records` of CSV files, with names and texts of their fields. #}
+{# The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. #}
 {% macro _csv_records_sql(path, folder, files, large) -%}
+{%- set lacking = [] -%}
+{%- for column in folder.columns -%}
+    {%- do lacking.append('not array_contains(names, ' ~ dbt_delta._literal(column.name | lower) ~ ')') -%}
+{%- endfor -%}
+{#- The first line is one with values if the file has no header. -#}
+{%- set is_kept = '(position > 0 or ' ~ lacking | join(' or ') ~ ')' -%}
 {{ dbt_delta._csv_files_sql(path, files, folder.separator, large) }},
 
-judged as (select *, cast(null as string) as file_problem from files),
-
-{{ dbt_delta._csv_fields_sql([], '', folder.separator, 'rescue', large) }},
-
-records as (
+judged as (
 
     select
-        path, _file, _file_modified_at, _file_size, _line, line, texts,
-        transform(header, name -> lower(name)) as names,
-        size(cells) != column_count as is_odd
-    from split
-    union all
-    -- The first line is one with values if the file has no header.
-    select
-        path, _file, _file_modified_at, _file_size, 1, lines[0].line, array(),
-        transform({{ dbt_delta._csv_names(folder.separator) }}, name -> lower(name)), false
+        *,
+        transform({{ dbt_delta._csv_names(folder.separator) }}, name -> lower(name)) as names,
+        cast(null as string) as file_problem
     from files
 
-)
+),
+
+lines as (
+
+    select judged.* except (lines, is_utf8), is_utf8, position + 1 as _line, part.line as line
+    from judged
+    lateral view posexplode(lines) exploded as position, part
+    where not is_large and not part.is_inside and {{ is_kept }}
+    {{- dbt_delta._kept_large_lines_sql(is_kept) if large }}
+
+),
+
+cut as (select *, {{ dbt_delta._csv_cells('line', folder.separator) }} as cells from lines),
+
+records as (select *, {{ lacking | join(' or ') }} or size(cells) != size(names) as is_odd from cut)
 {%- endmacro %}
 
 {# The same of JSON and text files, with the fields of a JSON object. #}

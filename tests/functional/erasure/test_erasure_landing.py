@@ -258,7 +258,7 @@ def test_columnar_files_are_removed_and_not_written_anew(project: Project) -> No
     assert "Landing files: delete: 1 with subjects in `shop/lists`" in page.read_text()
     # It is found again if somebody brings it back.
     (folder / "b.parquet").rename(folder / "c.parquet")
-    session().range(ID, ID + 1).withColumnRenamed("id", "customer_id").write.parquet(
+    session().range(ID, ID + 1).withColumnRenamed("id", "customer_id").coalesce(1).write.parquet(
         str(project.path / "c")
     )
     (part,) = (project.path / "c").glob("*.parquet")
