@@ -20,8 +20,8 @@
             {%- for read in reader.reads -%}
                 {%- set path, names = dbt_delta.landing_dir(read.folder), [] -%}
                 {%- for other in readers -%}
-                    {%- for its in other.reads if dbt_delta.landing_dir(its.folder) == path and other.table not in names -%}
-                        {%- do names.append(other.table) -%}
+                    {%- for its in other.reads if dbt_delta.landing_dir(its.folder) == path -%}
+                        {%- do names.append(other.table) if other.table not in names -%}
                     {%- endfor -%}
                 {%- endfor -%}
                 {%- set known = folders.get(read.folder, {'columns': []}) -%}

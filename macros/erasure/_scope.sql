@@ -49,7 +49,9 @@
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {%- set done, locations = dbt_delta._with_floors(macro, checked), {} -%}
-    {%- for table in done -%}{%- do locations.update({dbt_delta._bare(table.relation): table.location}) -%}{%- endfor -%}
+    {%- for table in done -%}
+        {%- do locations.update({dbt_delta._bare(table.relation): table.location}) -%}
+    {%- endfor -%}
     {%- for table in adapter.dbt_delta_erasure().unwritable(locations) -%}
         {%- do problems.append(table ~ ': its folder cannot be written by this user') -%}
     {%- endfor -%}

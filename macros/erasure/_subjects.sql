@@ -126,7 +126,7 @@
         {%- do any.append(dbt_delta._quoted(column.name) ~ ' in (' ~ group ~ ')') if group -%}
         {#- A rejected line has no columns: a word or field of it is a key. -#}
         {%- do any.append(
-            'coalesce(arrays_overlap(' ~ scope.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
+            '_rejected_reason is not null and coalesce(arrays_overlap(' ~ scope.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
         ) if group and dbt_delta._is_ledger(table.existing.columns) -%}
     {%- endfor -%}
     {{- return('(' ~ (any | unique | join(' or ') or 'false') ~ ')') -}}
@@ -209,12 +209,14 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
     {%- set properties, columns, problems = table.existing.properties, [], [] -%}
     {%- for column in table.existing.columns -%}
         {%- set own, empty = dbt_delta._quoted(column.name), [] -%}
-        {%- for name in table.personal if name | lower == column.name | lower -%}{%- do empty.append('true') -%}{%- endfor -%}
+        {%- for name in table.personal if name | lower == column.name | lower -%}
+            {%- do empty.append('true') -%}
+        {%- endfor -%}
         {%- for key in table.columns if key.link is none and key.name | lower == column.name | lower -%}
             {%- do empty.append(own ~ ' in (' ~ dbt_delta._group_sql(key, scope) ~ ')') -%}
         {%- endfor -%}
-        {%- do columns.append(
-            ('case when not coalesce(' ~ empty | join(' or ') ~ ', false) then ' ~ own ~ ' end as ' ~ own) if empty else own
+        {%- do columns.append(own if not empty else
+            'case when not coalesce(' ~ empty | join(' or ') ~ ', false) then ' ~ own ~ ' end as ' ~ own
         ) -%}
     {%- endfor -%}
     {%- for name in dbt_delta._constraint_names(properties) if table.action == 'redact' -%}

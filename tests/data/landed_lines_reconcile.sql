@@ -1,4 +1,5 @@
--- Lines in the landing folders = rows taken + lines kept aside, for every file that was loaded.
+-- Lines in the landing folders = rows taken + lines kept aside, for every file that was loaded, but
+-- for those that an erasure wrote anew.
 with landed as (
 
     {% for table in ['flights', 'weather', 'planes', 'airports', 'airlines'] -%}
@@ -25,7 +26,7 @@ loaded as (
         _file_modified_at,
         _file_size,
         count_if(_line > 0) as loaded_lines,
-        count_if(_line = 0) as refusals
+        count_if(_line = 0 or _rejected_reason = 'erased') as refusals
     from {{ ref('raw_nycflights__' ~ table) }}
     group by all
     {{ 'union all' if not loop.last }}

@@ -1,5 +1,5 @@
 -- The whole year has well-known totals, less the four flights that are too fast; they hold once
--- the last delivery of it has landed.
+-- the last delivery of it has landed, and as long as no aircraft was erased.
 with totals as (
 
     select
@@ -23,6 +23,11 @@ select *
 from totals
 where
     delivered_until >= to_date('2014-01-01')
+    and not exists (
+        select 1
+        from {{ ref('raw_nycflights__flights') }} as landed
+        where landed._rejected_reason = 'erased'
+    )
     and not (
         flights = 336772
         and not_departed = 8255
