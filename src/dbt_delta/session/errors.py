@@ -29,6 +29,8 @@ _CLASS = re.compile(r"^(?:[\w$]+\.)+([\w$]+)(?:: |$)")
 _LOST_TASK = re.compile(r"most recent failure: Lost task [^:]*?\): (.*)", re.DOTALL)
 # A Thrift server's own words before Spark's; it names the condition first, and then the class.
 _SERVER = re.compile(r"^(?:[\w.]+HiveSQLException: )?(?:Error running query: (?:\[[\w.]+\] )?)?")
+# What follows is a trace, or a stream's plan.
+_ENDS = ("\n\nDriver stacktrace", "\nJVM stacktrace", "=== Streaming Query ===")
 _POSITION = re.compile(r"; line \d+,? pos \d+")
 _PARSED = re.compile(r"\s*\n+== SQL ==\n(.*)", re.DOTALL)
 
@@ -77,9 +79,11 @@ def message(error: BaseException) -> str:
     if is_driver_gone(error):
         return _driver_gone()
     origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    if origin is None:
-        return paragraph([str(error)])
-    return paragraph(_causes(origin) or [str(error)])
+    if origin is not None:
+        return paragraph(_causes(origin))
+    # Of a stream's exception PySpark has the text, and Java's exception of its cause.
+    cause = getattr(error, "_cause", None)
+    return paragraph([str(error), *_causes(getattr(cause, "_origin", None))])
 
 
 def of_server(text: str) -> str:
@@ -123,7 +127,9 @@ def tidy(text: str) -> str:
     """
     lost = _LOST_TASK.search(text)
     text = lost[1] if lost else text
-    text = _FRAME.split(text)[0].split("\n\nDriver stacktrace")[0].split("\nJVM stacktrace")[0]
+    text = _FRAME.split(text)[0]
+    for end in _ENDS:
+        text = text.partition(end)[0]
     position = _POSITION.search(text)
     text = text[: position.end()] if position else text.split(";\n")[0]
     quoted = _PARSED.search(text)

@@ -40,7 +40,6 @@ _WAYS_OUT = (
         "read all rows from before. Use --full-refresh.",
     ),
 )
-_PLAN = "=== Streaming Query ==="
 
 # Seconds between two looks whether the stream has ended or the command was cancelled.
 _LOOK = 0.1
@@ -152,12 +151,12 @@ def run(
 
 
 def _fail(connection: "SessionConnection", error: Exception) -> None:
-    """Raises a stream's error without its plan, with the way out if its inputs are others."""
+    """Raises a stream's error, with the way out if its inputs are others."""
     try:
         with connection.running():
             raise error
     except DbtDatabaseError as failure:
-        said = failure.msg.partition(_PLAN)[0].strip()
+        said = failure.msg
         ways_out = [way for texts, way in _WAYS_OUT if any(text in said for text in texts)]
         raise DbtDatabaseError("\n".join([*ways_out, said])) from failure
 

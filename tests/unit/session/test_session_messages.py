@@ -72,6 +72,37 @@ def test_wrapper_keeps_its_cause():
     )
 
 
+class OfJava:
+    """Java's exception, with its cause."""
+
+    def __init__(self, text: str, cause: "OfJava | None" = None) -> None:
+        self.toString = lambda: text
+        self.getCause = lambda: cause
+
+
+@pytest.mark.parametrize(
+    ("deepest", "said"),
+    [
+        ("org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] No.", "[DIVIDE_BY_ZERO] No."),
+        (
+            "java.io.IOException: No space left on device",
+            "[STREAM_FAILED] Query ended: Exception thrown in awaitResult: Cause: IOException: No "
+            "space left on device",
+        ),
+    ],
+)
+def test_an_error_deep_in_a_stream_is_told_by_its_cause(deepest: str, said: str) -> None:
+    error = Exception(
+        "[STREAM_FAILED] Query ended: Exception thrown in awaitResult: \n=== Streaming Query ===\n"
+        "Current State: ACTIVE\n\nJVM stacktrace:\n.."
+    )
+    # As PySpark makes it.
+    error._origin, error._cause = None, Exception("awaitResult")  # type: ignore[attr-defined]
+    awaited = "org.apache.spark.SparkException: Exception thrown in awaitResult: "
+    error._cause._origin = OfJava(awaited, OfJava(deepest))  # type: ignore[attr-defined]
+    assert errors.message(error) == said
+
+
 def test_text_of_a_lost_task():
     assert errors.paragraph([STAGE_FAILURE]) == "OutOfMemoryError: Java heap space"
 
