@@ -31,7 +31,7 @@
 {% macro _is_expensive(sql, upstream=[]) -%}
     {%- set work = '\\b(join|group\\s+by|distinct|over|union(?!\\s+all\\b)|intersect|except(?!\\s*\\()|having|lateral'
         ~ '|explode\\w*|posexplode\\w*|inline|stack|rand|random|randn|randstr|uniform|uuid|shuffle|tablesample'
-        ~ '|limit|offset|monotonically_increasing_id|current_timestamp|now|localtimestamp|unix_timestamp'
+        ~ '|limit|offset|monotonically_increasing_id|current_(date|time|timestamp)|curdate|now|localtimestamp|unix_timestamp'
         ~ '|(try_)?reflect|java_method|regexp\\w*|rlike|from_json|from_csv|sha\\d*|md5)\\b'
         ~ '|\\b(first|last|first_value|last_value|any_value|mode|collect_\\w+|array_agg|listagg|string_agg|approx_\\w+'
         ~ '|percentile_approx|histogram_numeric|function)\\s*\\('
@@ -41,7 +41,10 @@
     {%- set text = modules.re.sub('(?s)(' ~ quoted ~ ')|' ~ dbt_delta._opaque_tokens(), ' \\1 ', sql) -%}
     {%- set text = modules.re.sub('`(\\w+)`(?=\\s*\\()', '\\1', text) -%}
     {%- set text = modules.re.sub('(?s)' ~ quoted, 'x', text) -%}
-    {%- if modules.re.search('(?i)' ~ work, text) -%}{{- return(true) -}}{%- endif -%}
+    {%- set special = '\\b(date|timestamp(_[ln]tz)?)\\s*[\'"]\\s*(now|today|tomorrow|yesterday)\\b' -%}
+    {%- if modules.re.search('(?i)' ~ work, text) or modules.re.search('(?i)' ~ special, sql) -%}
+        {{- return(true) -}}
+    {%- endif -%}
     {%- for id in upstream -%}
         {%- set node = graph.nodes.get(id) -%}
         {%- if node and node.config.materialized == 'view'
