@@ -78,10 +78,22 @@
     {%- endfor -%}
 {%- endmacro %}
 
+{# Refuses to publish where another project or target does: its views would be dropped. #}
+{% macro _check_publisher(settings, state) -%}
+    {%- for name, view in state.views.items() if view.get('by', settings.by) != settings.by -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta_publish: ' ~ settings.schema ~ '.' ~ name ~ ' was published by ' ~ view.by ~ ', and ' ~ settings.by
+            ~ ' would drop it. Publish in a schema of its own, or leave target ' ~ target.name ~ ' out of targets. '
+            ~ 'Nothing was changed. To take the schema over: dbt run-operation publish with force: true.'
+        ) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
 {#
     Of watched nodes, {name: node}, the tables that are there, {name: {relation, version, location, written, is_anew,
-    is_moved, is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than the last run saw,
-    `is_moved` where rows were written since the version that it saw, `is_overwritten` where others wrote after this run.
+    is_moved, is_limited, is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than
+    the last run saw, `is_moved` where rows were written since the version that it saw, `is_limited` where --empty or --sample
+    left some out, `is_overwritten` where others wrote after this run.
     Only the commits since then are read.
 #}
 {% macro _heads(watched, before) -%}
@@ -113,6 +125,7 @@
                 'relation': table.relation, 'version': version, 'location': table.location,
                 'written': found[0].written if found else table.written, 'is_anew': is_anew,
                 'is_moved': is_anew or (table.seen is not none and dbt_delta._is_changed(found, table.seen)),
+                'is_limited': dbt_delta._is_limited(found, none if is_anew else table.seen),
                 'is_overwritten': dbt_delta._is_overwritten(found, invocation_id),
             }}) -%}
         {%- endfor -%}
@@ -121,7 +134,7 @@
 {%- endmacro %}
 
 {#
-    The commits of tables, newest first, by the table's id: [{version, operation, run, written}], as _young_commits_sql.
+    The commits of tables, newest first, by the table's id: [{version, operation, run, written, limited_by}], as _young_commits_sql.
     Logs on disks of this machine are read without Spark.
 #}
 {% macro _young_commits(tables, since=none) -%}
@@ -135,7 +148,7 @@
     {%- for row in (run_query(dbt_delta._young_commits_sql(logs, since)).rows if logs else []) -%}
         {%- do commits.setdefault(row['id'] | int, []).append({
             'version': row['version'] | int, 'operation': row['operation'], 'run': row['run'],
-            'written': row['written'],
+            'written': row['written'], 'limited_by': row['limited_by'],
         }) -%}
     {%- endfor -%}
     {{- return(commits) -}}

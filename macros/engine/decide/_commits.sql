@@ -92,6 +92,18 @@
     {{- return(none) -}}
 {%- endmacro %}
 
+{#
+    Whether --empty or --sample may have left out rows of a table since its version `seen`: it was not built from scratch
+    after such a commit. Commits newest first.
+#}
+{% macro _is_limited(commits, seen) -%}
+    {%- for commit in commits if seen is none or seen < commit.version -%}
+        {%- if commit.limited_by -%}{{- return(true) -}}{%- endif -%}
+        {%- if (commit.operation or '').endswith('TABLE AS SELECT') -%}{{- return(false) -}}{%- endif -%}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
 {# Whether others may have changed what readers see after the last commit of a run that did; commits newest first. #}
 {% macro _is_overwritten(commits, run) -%}
     {%- set others = [] -%}

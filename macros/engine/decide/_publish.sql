@@ -68,7 +68,6 @@
     published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false, is_full=false
 ) -%}
     {%- set concerned, pending, done = {}, {}, {} -%}
-    {%- set limited, and_full = 'was built with --empty or --sample', ': it needs --full-refresh' -%}
     {#- dbt runs no ephemeral model, and has no result of one. -#}
     {%- for id in dbt_delta._concerned(published, edges)
         if nodes.get(id, {}).get('config', {}).get('materialized') != 'ephemeral' -%}
@@ -78,7 +77,7 @@
         {%- do done.update({result.id: dbt_delta._is_success(result.status)}) -%}
     {%- endfor -%}
     {%- for id, why in before.items() if id in concerned and id in nodes
-        and (not done.get(id) or (why.endswith(and_full) and not dbt_delta._is_full(nodes[id], is_full))) -%}
+        and (not done.get(id) or (why.endswith('--full-refresh') and not dbt_delta._is_full(nodes[id], is_full))) -%}
         {%- do pending.update({id: why}) -%}
     {%- endfor -%}
     {#- Its id has a hash of its arguments: it may be one of the tests that there are now. -#}
@@ -91,8 +90,7 @@
         {%- if not done[result.id] -%}
             {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}
         {%- elif is_limited and result.id.split('.')[0] not in ('test', 'unit_test') -%}
-            {%- set is_added_to = nodes.get(result.id, {}).get('config', {}).get('materialized') == 'incremental' -%}
-            {%- do pending.update({result.id: limited ~ (and_full if is_added_to)}) -%}
+            {%- do pending.update({result.id: dbt_delta._why_limited(nodes.get(result.id, {}))}) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for result in results if done[result.id] and result.id.split('.')[0] in ('model', 'seed', 'snapshot') -%}
@@ -108,6 +106,12 @@
         {%- do pending.setdefault(id, 'has version ' ~ version ~ ', which no finished run has built') -%}
     {%- endfor -%}
     {{- return(pending) -}}
+{%- endmacro %}
+
+{# Why a node that was built with --empty or --sample is left: an incremental model adds to the rows that it has. #}
+{% macro _why_limited(node) -%}
+    {%- set is_added_to = node.get('config', {}).get('materialized') == 'incremental' -%}
+    {{- return('was built with --empty or --sample' ~ (': it needs --full-refresh' if is_added_to)) -}}
 {%- endmacro %}
 
 {# What is left to do, with what runs have left since this one read what was left `before`. #}

@@ -176,13 +176,17 @@
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list -%}
     {%- set watched = dbt_delta._watched(settings.nodes, ids, edges) -%}
     {%- set heads = dbt_delta._heads(watched, before) -%}
-    {%- set moved, overwritten, seen, written, failed = {}, [], {}, {}, [] -%}
+    {%- set moved, overwritten, seen, written, failed, limited = {}, [], {}, {}, [], {} -%}
     {%- for name, node in watched.items() -%}
         {%- if name in heads -%}
             {%- do seen.update({node.unique_id: heads[name].version}) -%}
             {%- do written.update({node.unique_id: heads[name].written}) -%}
             {%- if heads[name].is_moved or heads[name].is_overwritten -%}
                 {%- do moved.update({node.unique_id: heads[name].version}) -%}
+            {%- endif -%}
+            {#- By this run, or by one that was killed or publishes nothing. -#}
+            {%- if heads[name].is_limited -%}
+                {%- do limited.update({node.unique_id: dbt_delta._why_limited(node)}) -%}
             {%- endif -%}
             {%- if heads[name].is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
         {%- endif -%}
@@ -193,7 +197,7 @@
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, nodes, edges, before.pending, results, before.seen, moved,
+        ids, nodes, edges, dict(limited, **before.pending), results, before.seen, moved,
         overwritten, is_limited, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}

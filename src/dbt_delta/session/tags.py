@@ -5,6 +5,7 @@ from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.flags import get_flags
 from dbt_common.invocation import get_invocation_id, get_invocation_started_at
 
 logger = AdapterLogger("dbt_delta")
@@ -14,13 +15,19 @@ ICEBERG = "spark.sql.iceberg.snapshot-property.dbt"
 
 
 def tag(node: str | None) -> str:
-    """JSON with this invocation and the running node; the time is ISO 8601 in UTC."""
+    """JSON with this invocation and the running node; the time is ISO 8601 in UTC.
+
+    ``dbt_limited_by`` is the option that left rows out, for the end of a run that publishes.
+    """
     about: dict[str, Any] = {
         "dbt_invocation_id": get_invocation_id(),
         "dbt_node_id": node,
         "dbt_project": _project(),
         "dbt_started_at": f"{get_invocation_started_at():%Y-%m-%dT%H:%M:%SZ}",
     }
+    for option in ("sample", "empty"):
+        if getattr(get_flags(), option.upper(), None):
+            about["dbt_limited_by"] = f"--{option}"
     return json.dumps(about)
 
 

@@ -123,12 +123,14 @@ def _young(log: Log, since: int) -> Iterator[dict[str, Any]]:
         lines = [line for line in log.read(name).splitlines() if b'"commitInfo"' in line]
         info = _info([json.loads(line) for line in lines])
         time = info.get("inCommitTimestamp") or info.get("timestamp")
+        tag = metadata_of(info)
         if info:
             yield {
                 "version": int(name.partition(".")[0]),
                 "operation": info.get("operation"),
                 "written": None if time is None else str(time),
-                "run": metadata_of(info).get("dbt_invocation_id"),
+                "run": tag.get("dbt_invocation_id"),
+                "limited_by": tag.get("dbt_limited_by"),
             }
 
 

@@ -430,10 +430,17 @@ def test_what_is_not_finished_is_not_published(
     assert published.shown() == {**first, "sampled": [1, "day"]}
     read = session().sql(f"select * from {published.schema}.sampled")
     assert read.count() == 10
-    # The unit test leaves the project.
+    # The unit test leaves the project, and a run that publishes nothing leaves a sample.
     project.write({"models/unit.yml": None})
-    published.build(2, "run", "-s", "renamed")
+    with monkeypatch.context() as patch:
+        patch.setenv("DBT_DELTA_PUBLISH", "never")
+        limit = ("--full-refresh", "--sample", json.dumps(sample))
+        published.build(2, "run", *limit, "-s", "sampled")
+    assert len(project.rows("sampled")) == 3
+    run = published.build(2, "run", "-s", "renamed sampled")
+    assert "sampled, as sampled was built with --empty or --sample: it needs --full-r" in run.output
     assert published.shown()["unit_tested"] == [2]
+    assert read.count() == 10
 
 
 NESTED = """

@@ -69,6 +69,28 @@ def test_others_wrote_after_a_run(runs: list[str | None], is_overwritten: bool) 
     assert macros._is_changed([upkeep, *commits], 8)
 
 
+@pytest.mark.parametrize(
+    ("commits", "is_limited"),
+    [
+        ([("WRITE", "--sample")], True),
+        ([("WRITE", None)], False),
+        ([("WRITE", None), ("CREATE OR REPLACE TABLE AS SELECT", "--empty")], True),
+        ([("CREATE OR REPLACE TABLE AS SELECT", None), ("WRITE", "--sample")], False),
+    ],
+)
+def test_rows_may_be_left_out_until_a_table_is_built_from_scratch(
+    commits: list[tuple[str, str | None]], is_limited: bool
+) -> None:
+    found = [
+        {"version": 9 - number, "operation": operation, "limited_by": limited_by}
+        for number, (operation, limited_by) in enumerate(commits)
+    ]
+    macros = rendering.load()
+    assert macros._is_limited(found, 7) is is_limited
+    assert macros._is_limited(found, None) is is_limited
+    assert not macros._is_limited(found, 9)
+
+
 def test_an_ephemeral_model_is_not_waited_for() -> None:
     macros = rendering.load()
     nodes = {

@@ -103,8 +103,9 @@ def test_young_commits_are_told_as_spark_tells_them(tmp_path: Path) -> None:
     for number, seconds in enumerate((1, 3, 3, 3, 2)):
         os.utime(tmp_path / "a b" / "_delta_log" / f"{number:020d}.json", (seconds, seconds))
     places = {4: f"file:{tmp_path}/a b", 5: f"{tmp_path}/none"}
-    merge = {"version": 2, "operation": "MERGE", "written": "9", "run": None}
-    write = {"version": 1, "operation": "WRITE", "written": "5", "run": None}
+    others: dict[str, Any] = {"run": None, "limited_by": None}
+    merge = {"version": 2, "operation": "MERGE", "written": "9", **others}
+    write = {"version": 1, "operation": "WRITE", "written": "5", **others}
     found = log.young_commits(places, 3000)
     assert found == {4: [merge, write], 5: []}
     everything = log.young_commits(places, 0)
