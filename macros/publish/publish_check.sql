@@ -2,7 +2,9 @@
 {% macro publish_check() -%}
     {%- set settings = dbt_delta._publish_settings() if execute else none -%}
     {%- if settings is not none -%}
-        {%- do dbt_delta._check_way(settings, dbt_delta._published(settings)) -%}
+        {%- set state = dbt_delta._published(settings) -%}
+        {%- do dbt_delta._check_way(settings, state) -%}
+        {%- do dbt_delta._check_publisher(settings, state) -%}
     {%- endif -%}
     {{- return('') -}}
 {%- endmacro %}

@@ -6,7 +6,10 @@
     {%- do dbt_delta._in_format('check_operation')('unpublish_to') -%}
     {%- set settings = dbt_delta._publish_wanted('unpublish_to') -%}
     {%- set state = dbt_delta._published(settings) -%}
-    {%- set found = dbt_delta._publication_of(run, [] if state.is_new else dbt_delta._publications(settings)) -%}
+    {%- do dbt_delta._check_publisher(settings, state) -%}
+    {%- set found = dbt_delta._publication_of(
+        run, [] if state.is_new else dbt_delta._publications(settings), state.seq
+    ) -%}
     {%- set obstacles = [] -%}
     {%- for name, target in found.versions.items() -%}
         {%- set problem = dbt_delta._unshowable(

@@ -8,7 +8,7 @@
 
 {#
     What readers see: {seq, now, views, published, broken, others, is_new, is_recorded}. `views` are ours by their names,
-    {relation, steps, text, columns}; `published` what they show now, {relation, version}; `broken` the names whose views a killed
+    {relation, steps, by, text, columns}; `published` what they show now, {relation, version}; `broken` the names whose views a killed
     publication left unusable: for these `published` has what the last publication showed; `others` what else is there,
     {name: type}.
 #}
@@ -51,13 +51,18 @@
     }) -}}
 {%- endmacro %}
 
-{# What the last run left: {pending, seen, written, read_at}; nothing where there are no settings. #}
+{#
+    What the last run left, {pending, seen, written, read_at}, with the last publication that is written down, `recorded`;
+    nothing where there are no settings.
+#}
 {% macro _left(settings) -%}
-    {%- set rows = [] if settings is none else run_query(
-        'select state from ' ~ dbt_delta._named(dbt_delta._publish_place(settings).records)
-        ~ ' where name is null order by written_at desc limit 1'
-    ).rows -%}
-    {{- return(fromjson(rows[0]['state']) if rows else {'pending': {}, 'seen': {}, 'read_at': 0}) -}}
+    {%- set found = {'state': none, 'recorded': none} if settings is none else run_query(
+        'select max_by(state, written_at) filter (where name is null) as state, '
+        ~ 'max(seq) filter (where name is not null) as recorded from '
+        ~ dbt_delta._named(dbt_delta._publish_place(settings).records)
+    ).rows[0] -%}
+    {%- set left = fromjson(found['state']) if found['state'] else {'pending': {}, 'seen': {}, 'read_at': 0} -%}
+    {{- return(dict(left, recorded=(found['recorded'] or 0) | int)) -}}
 {%- endmacro %}
 
 {# Refuses what stands in the way of a view, or is the view of another schema's table. #}

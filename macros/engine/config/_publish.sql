@@ -1,6 +1,6 @@
 {#
-    What the variable dbt_delta_publish asks for, none where this run publishes nothing: {schema, unit, nodes}. `nodes`
-    are those that readers see, by the names that they see.
+    What the variable dbt_delta_publish asks for, none where this run publishes nothing: {schema, unit, by, nodes}. `by`
+    is the project and where it builds; `nodes` are those that readers see, by the names that they see.
 #}
 {% macro _publish_settings() -%}
     {%- set settings = dbt_delta._publish_given() -%}
@@ -34,6 +34,7 @@
     {%- do dbt_delta._in_format('check_operation')('dbt_delta_publish') -%}
     {{- return({
         'schema': given.schema, 'unit': given.get('unit', 'build'), 'nodes': dbt_delta._published_nodes(given),
+        'by': 'project ' ~ project_name ~ ' in schema ' ~ target.schema | lower,
     }) -}}
 {%- endmacro %}
 

@@ -195,19 +195,21 @@
     {{- return(([current] if current is not none and is_same_shape else []) + new) -}}
 {%- endmacro %}
 
-{# What a view of a published table says of itself: {relation, steps}; none of any other view. #}
+{# What a view of a published table says of itself: {relation, steps, by}; none of any other view. #}
 {% macro _published_view(text) -%}
     {%- set found = modules.re.match('(?s)select /\\* dbt_delta_publish (\\{.*?\\}) \\*/', text or '') -%}
     {{- return(fromjson(found.group(1), none) if found else none) -}}
 {%- endmacro %}
 
-{# Of publications, newest first, the one that a run made: its id or the beginning, or `previous`. #}
-{% macro _publication_of(run, publications) -%}
+{#
+    Of publications, newest first, the one that a run made: its id or the beginning; `previous` is the last one before
+    that which readers see, whether that is written down or not.
+#}
+{% macro _publication_of(run, publications, shown) -%}
     {%- set found = [] -%}
-    {%- for publication in publications -%}
-        {%- if publication.run.startswith(run | string) or (run == 'previous' and loop.index0 == 1) -%}
-            {%- do found.append(publication) -%}
-        {%- endif -%}
+    {%- for publication in publications
+        if publication.run.startswith(run | string) or (run == 'previous' and publication.seq < shown and not found) -%}
+        {%- do found.append(publication) -%}
     {%- endfor -%}
     {%- set runs = found | map(attribute='run') | unique | list -%}
     {%- if not found -%}

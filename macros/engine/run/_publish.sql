@@ -20,21 +20,26 @@
         {%- set is_same = not is_anew and (
             old is none or old.version == target.version or name in steady or dbt_delta._has_shape(target, old)
         ) -%}
+        {%- set view = dict({'steps': [], 'by': settings.by}, **state.views.get(name, {})) -%}
+        {%- set is_taken_over = view.by != settings.by -%}
         {#- What a view of a table that is gone shows is nothing to keep. -#}
-        {%- set steps = dbt_delta._steps_to(
-            [] if is_anew else state.views.get(name, {}).get('steps', []), state.seq, seq, target.version, is_same
-        ) -%}
-        {%- if steps is not none -%}
-            {%- do (early if is_same else late).append({'name': name, 'relation': target.relation, 'steps': steps}) -%}
+        {%- set steps = dbt_delta._steps_to([] if is_anew else view.steps, state.seq, seq, target.version, is_same) -%}
+        {%- if steps is not none or is_taken_over -%}
+            {%- do (early if is_same else late).append({
+                'name': name, 'relation': target.relation, 'steps': view.steps if steps is none else steps,
+            }) -%}
         {%- endif -%}
         {%- if old is none or old.version != target.version or name in state.broken or is_anew -%}
             {%- do lines.append(name ~ ' ' ~ (old.version ~ ' -> ' if old else '') ~ target.version) -%}
+        {%- elif is_taken_over -%}
+            {%- do lines.append(name ~ ' taken over') -%}
         {%- endif -%}
     {%- endfor -%}
     {%- for name in gone -%}{%- do lines.append(name ~ ' removed') -%}{%- endfor -%}
     {%- if not lines -%}
         {{- return({'seq': state.seq, 'lines': lines, 'views': state.views, 'steady': []}) -}}
     {%- endif -%}
+    {%- do dbt_delta._check_alone(settings, state, early + late) -%}
     {%- do dbt_delta._set_published_views(settings, early + late, state.views, steady) -%}
     {%- set views = dbt_delta._prepared(settings, state.seq, seq, targets) -%}
     {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
@@ -44,16 +49,28 @@
     {{- return({'seq': seq, 'lines': lines, 'views': views, 'steady': steady}) -}}
 {%- endmacro %}
 
+{# Refuses to publish where another run has meanwhile: what views show comes from the state before. #}
+{% macro _check_alone(settings, state, views) -%}
+    {%- set now = dbt_delta._published(settings) -%}
+    {%- for view in views if now.seq != state.seq or now.views.get(view.name) != state.views.get(view.name) -%}
+        {%- do dbt_delta._refuse_beside(settings) -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{% macro _refuse_beside(settings) -%}
+    {%- do dbt_delta._refuse(
+        'Another run publishes in ' ~ settings.schema ~ ' at the same time. Readers see what they saw. '
+        ~ 'When it has ended: dbt run-operation publish.'
+    ) -%}
+{%- endmacro %}
+
 {# The views that know what they will show; refuses to publish where another run has meanwhile, or is about to. #}
 {% macro _prepared(settings, before, seq, targets) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- for name, target in targets.items() -%}
         {%- set step = dbt_delta._step_at(state.views.get(name, {}).get('steps', []), seq) -%}
         {%- if state.seq != before or step is none or step.version != target.version -%}
-            {%- do dbt_delta._refuse(
-                'Another run publishes in ' ~ settings.schema ~ ' at the same time. Readers see what they saw. '
-                ~ 'When it has ended: dbt run-operation publish.'
-            ) -%}
+            {%- do dbt_delta._refuse_beside(settings) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return(state.views) -}}
@@ -95,7 +112,7 @@
     {%- for view in views -%}
         {%- set sql = dbt_delta.get_published_view_sql(
             api.Relation.create(schema=settings.schema, identifier=view.name),
-            dbt_delta._relation_of(view.relation), view.steps, place.pointer
+            dbt_delta._relation_of(view.relation), view.steps, place.pointer, settings.by
         ) -%}
         {%- do sqls.update({view.name: sql}) -%}
         {%- if view.name in steady -%}
@@ -168,6 +185,7 @@
 {% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
+    {%- if not is_forced -%}{%- do dbt_delta._check_publisher(settings, state) -%}{%- endif -%}
     {%- set before = dbt_delta._left(settings if state.is_recorded else none) -%}
     {%- set nodes = dbt_delta._with_unit_tests(
         graph.nodes, dbt_delta._known_unit_tests(before.pending) + results | map(attribute='id') | list
@@ -214,9 +232,11 @@
     {%- set is_known = is_news and pending | length > 0 -%}
     {%- if is_known -%}{%- do dbt_delta._record(settings, state.seq, {}, heads, left, before) -%}{%- endif -%}
     {%- set shown = dbt_delta._show(settings, state, plan.targets, gone) -%}
-    {%- if shown.lines or (is_news and not is_known) -%}
+    {#- A run that was killed right after the instant has not written down what readers see. -#}
+    {%- set is_written = not shown.lines and (before.recorded == state.seq or not plan.targets) -%}
+    {%- if not is_written or (is_news and not is_known) -%}
         {%- do dbt_delta._record(
-            settings, shown.seq, plan.targets if shown.lines else {}, heads, left, before
+            settings, shown.seq, {} if is_written else plan.targets, heads, left, before
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._settle(settings, shown) -%}

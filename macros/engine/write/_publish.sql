@@ -11,11 +11,11 @@ select {{ seq }}L as seq
 
 {#
     The SELECT of the view through which readers see a published table: of steps [{since, version}], oldest first, the
-    last one that has come. Spark takes the others out when it optimizes a query.
+    last one that has come. Spark takes the others out when it optimizes a query. A comment says who published it.
 #}
-{% macro get_published_view_sql(view, relation, steps, pointer) -%}
+{% macro get_published_view_sql(view, relation, steps, pointer, by) -%}
 {%- set seq = '(select seq from ' ~ dbt_delta._named(pointer) ~ ')' -%}
-{%- set about = tojson({'relation': dbt_delta._bare(relation), 'steps': steps}) | replace('*/', '*\\u002f') -%}
+{%- set about = tojson({'relation': dbt_delta._bare(relation), 'steps': steps, 'by': by}) | replace('*/', '*\\u002f') -%}
 {%- set refusal = 'Planned while ' ~ dbt_delta._bare(view) ~ ' was published: run the query again.' -%}
 {%- for step in steps %}
 select {{ '/* dbt_delta_publish ' ~ about ~ ' */ ' if loop.first }}* from {{ dbt_delta._as_of(relation, step.version) }}

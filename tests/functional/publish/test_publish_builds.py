@@ -250,6 +250,44 @@ def test_a_publication_that_is_broken_off_shows_all_or_nothing(
         published.build(4)
 
 
+def test_what_readers_see_is_written_down_although_the_run_was_killed(
+    published: Published, broken_at: dict[str, int]
+) -> None:
+    # After three views and the instant.
+    broken_at.update(step=5, writes=0)
+    assert not published.build(5, check=False).success
+    broken_at["step"] = 0
+    assert published.shown() == every(5)
+    published.operation("publish", force=True)
+    found = session().sql(
+        f"select name, version from {published.schema}.dbt_delta_publications where name is not "
+        "null and seq = (select seq from {}.dbt_delta_published)".format(published.schema)
+    )
+    versions = published.versions()
+    assert {row.name: row.version for row in found.collect() if row.name != "gone"} == {
+        name: versions[name] for name in ("orders", "customers")
+    }
+    published.operation("unpublish_to", run="previous")
+    assert published.shown() == every(4)
+
+
+def test_another_project_does_not_publish_in_the_same_schema(
+    published: Published, new_shared_project: Callable[[str], Project]
+) -> None:
+    other = Published(new_shared_project("other"))
+    other.schema = other.settings["schema"] = published.schema
+    # Of all names none is the same.
+    other.project.write({name: None for name in FILES if name != "models/base.sql"})
+    other.settings["select"] = "base"
+    before = published.shown()
+    refused = other.build(1, check=False)
+    assert f"was published by project consumer in schema {published.project.schema}" in (
+        refused.output
+    )
+    assert published.shown() == before
+    assert not refused.results
+
+
 def test_a_renamed_model_and_one_that_is_gone(published: Published) -> None:
     published.project.write(
         {"models/marts/gone.sql": None, "models/marts/come.sql": FILES["models/marts/gone.sql"]}

@@ -337,9 +337,14 @@ def test_a_view_says_what_it_shows() -> None:
     macros = load()
     steps = [*OLD, {"since": 9, "version": 4}]
     view = macros.get_published_view_sql(
-        relation("read", "orders"), relation("prod", "ord`*/ers"), steps, relation("read", "now")
+        relation("read", "orders"),
+        relation("prod", "ord`*/ers"),
+        steps,
+        relation("read", "now"),
+        "me",
     )
-    assert macros._published_view(view.strip()) == {"relation": "prod.ord`*/ers", "steps": steps}
+    about = {"relation": "prod.ord`*/ers", "steps": steps, "by": "me"}
+    assert macros._published_view(view.strip()) == about
     assert view.count("*/") == 1 + 2  # the comment, and the name twice
     assert macros._published_view("select 1") is None
     assert macros._time_travels(view) == [
@@ -352,7 +357,7 @@ def test_a_view_shows_one_version_at_a_time() -> None:
     macros = load()
     steps = [*OLD, {"since": 9, "version": 4}]
     view = macros.get_published_view_sql(
-        relation("read", "orders"), relation("prod", "orders"), steps, relation("read", "now")
+        relation("read", "orders"), relation("prod", "orders"), steps, relation("read", "now"), "me"
     )
     text = re.sub(r"/\*.*?\*/ ", "", " ".join(view.split())).replace(
         "(select seq from `read`.`now`)", "at"
@@ -437,12 +442,62 @@ def test_what_cannot_be_published_is_refused(given: Any, message: str) -> None:
 def test_a_publication_is_found_by_its_run() -> None:
     of = rendering.load()._publication_of
     known = [{"run": run, "seq": seq} for run, seq in (("ab1", 4), ("ab2", 3), ("ab2", 2))]
-    assert of("ab2", known)["seq"] == 3
-    assert of("previous", known)["seq"] == 3
+    assert of("ab2", known, 4)["seq"] == 3
+    assert of("previous", known, 4)["seq"] == 3
+    # A run that was killed right after the instant of publication 5 has not written it down.
+    assert of("previous", known, 5)["seq"] == 4
     with pytest.raises(rendering.CompilationError, match="may be ab1 or ab2"):
-        of("ab", known)
+        of("ab", known, 4)
     with pytest.raises(rendering.CompilationError, match="published nothing"):
-        of("cd", known)
+        of("cd", known, 4)
+
+
+@pytest.mark.parametrize("by", ["project q in schema prod", "project p in schema dev"])
+def test_the_views_of_another_project_or_target_are_not_dropped(by: str) -> None:
+    macros = load(target=SimpleNamespace(name="prod"))
+    given = {"schema": "read", "by": "project p in schema prod"}
+    with pytest.raises(rendering.CompilationError, match=f"orders was published by {by}, and "):
+        macros._check_publisher(given, {"views": {"orders": {"by": by}}})
+    macros._check_publisher(given, {"views": {"orders": {"by": given["by"]}}})
+
+
+VIEW = {"relation": "prod.orders", "steps": OLD}
+
+
+def shown(version: int, meanwhile: Any = None, by: str = "me") -> tuple[list[Any], list[str]]:
+    """Views that a publication alters, and what it says; `meanwhile` is what it finds before."""
+    views = {"orders": {**VIEW, "by": by}}
+    before = {"seq": 5, "now": 6, "views": views, "broken": []}
+    before["published"] = {"orders": {"relation": "prod.orders", "version": 3}}
+    written: list[Any] = []
+    macros = load(run_query=lambda sql: None)
+    macros._published = lambda settings: {**before, **(meanwhile or {})}
+    macros._prepared = lambda *given: None
+    macros._has_shape = lambda *given: True
+    macros._publish_place = lambda settings: {"pointer": relation("read", "now")}
+    macros._set_published_views = lambda settings, views, *given: written.extend(views)
+    target = {"relation": "prod.orders", "version": version}
+    given = {"schema": "read", "by": "me"}
+    try:
+        lines = macros._show(given, before, {"orders": target}, [])["lines"]
+    except rendering.CompilationError as error:
+        lines = [str(error)]
+    return written, lines
+
+
+@pytest.mark.parametrize("meanwhile", [{"seq": 9}, {"views": {"orders": {**VIEW, "steps": []}}}])
+def test_a_run_alters_no_view_after_another_one_published(meanwhile: dict[str, Any]) -> None:
+    written, lines = shown(4, meanwhile)
+    assert not written
+    assert "Another run publishes in read" in lines[0]
+
+
+def test_a_publication_takes_views_over() -> None:
+    written, lines = shown(4, by="other")
+    assert (written[0]["steps"], lines) == ([*OLD, {"since": 6, "version": 4}], ["orders 3 -> 4"])
+    written, lines = shown(3, by="other")
+    assert (written[0]["steps"], lines) == (OLD, ["orders taken over"])
+    assert shown(3) == ([], [])
 
 
 @pytest.mark.parametrize("later", [False, True])
