@@ -31,7 +31,7 @@
         {%- do dbt_delta._build_view(existing, 'select * from ' ~ dbt_delta._named(defer_relation)) -%}
         {{- return({'relations': [this.incorporate(type='view')]}) -}}
     {%- endif -%}
-    {%- if existing is not none -%}{%- do dbt_delta._check_readers(this) -%}{%- endif -%}
+    {%- do dbt_delta._check_readers(this, existing) -%}
     {%- set successor = this if existing is none else dbt_delta._beside(this, 'new') -%}
     {%- call dbt_delta._tagging(dbt_delta._replaced_tag(existing)) -%}
         {%- do dbt_delta._main(dbt_delta.get_create_clone_sql(successor, source)) -%}

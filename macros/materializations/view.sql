@@ -19,7 +19,7 @@
 #}
 {% macro _build_view(existing, sql) -%}
     {%- set beside = existing is not none and existing.type != 'view' -%}
-    {%- if beside -%}{%- do dbt_delta._check_readers(this) -%}{%- endif -%}
+    {%- if beside -%}{%- do dbt_delta._check_readers(this, existing) -%}{%- endif -%}
     {%- set view = (dbt_delta._beside(this, 'new') if beside else this).incorporate(type='view') -%}
     {%- set promises = dict(dbt_delta._docs(), properties=dbt_delta._view_properties()) -%}
     {%- set is_listed = promises.column_comments or not dbt_delta._in_format('alters_views')() -%}

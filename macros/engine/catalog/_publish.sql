@@ -65,6 +65,27 @@
     {{- return(dict(left, recorded=(found['recorded'] or 0) | int)) -}}
 {%- endmacro %}
 
+{# The views through which readers see a relation, {schema, name}, in all schemas, whatever this run publishes. #}
+{% macro _readers_of(relation) -%}
+    {%- set known, found = dbt_delta._memory('readers'), [] -%}
+    {%- if 'schemas' not in known -%}
+        {%- set schemas = [] -%}
+        {%- for schema in dbt_delta._schemas() -%}
+            {%- if dbt_delta._is_in_catalog(dbt_delta._publish_place({'schema': schema}).pointer) -%}
+                {%- do schemas.append(schema) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {%- do known.update({'schemas': schemas}) -%}
+    {%- endif -%}
+    {%- for entry in dbt_delta._listing(known.schemas, may_miss=true) if entry.type == 'view' -%}
+        {%- set view = dbt_delta._published_view(entry.text) -%}
+        {%- if view is not none and view.relation | lower == dbt_delta._bare(relation) | lower -%}
+            {%- do found.append({'schema': entry.schema, 'name': entry.name}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
 {# Refuses what stands in the way of a view, or is the view of another schema's table. #}
 {% macro _check_way(settings, state) -%}
     {%- for name, node in settings.nodes.items() -%}

@@ -73,13 +73,21 @@
 {%- endmacro %}
 
 {#
-    The reasons why tables cannot be dropped: a shallow clone reads their files, or there is a pin. Tables of the list
-    that read each other are dropped together; views of them have no data to lose.
+    The reasons why tables cannot be dropped: readers see them, a shallow clone reads their files, or there is a pin. Tables
+    of the list that read each other are dropped together; other views of them have no data to lose.
 #}
 {% macro _readers_of_drops(steps) -%}
     {%- set reasons, going = [], [] -%}
     {%- if not steps -%}{{- return(reasons) -}}{%- endif -%}
-    {%- for step in steps -%}{%- do going.append(step.table | lower) -%}{%- endfor -%}
+    {%- for step in steps -%}
+        {%- do going.append(step.table | lower) -%}
+        {%- for view in dbt_delta._readers_of(step.relation) -%}
+            {%- do reasons.append(
+                step.table ~ ' was created in that run, and readers see it through ' ~ view.schema ~ '.' ~ view.name
+                ~ ': a drop would break that. Drop the view first, or leave the table out with exclude.'
+            ) -%}
+        {%- endfor -%}
+    {%- endfor -%}
     {%- set tables = [] -%}
     {%- for table in dbt_delta._read_states(dbt_delta._catalog_tables([], steps | map(attribute='relation') | list))
         if table.state is not none and dbt_delta._bare(table.relation) | lower in going -%}

@@ -7,7 +7,7 @@
     {%- set in_place = dbt_delta._is_replaceable(existing, layout) if existing is not none
         else layout.format == 'delta' and not layout.location and dbt_delta._is_broken_off(relation) -%}
     {%- set beside = existing is not none and not in_place -%}
-    {%- if beside -%}{%- do dbt_delta._check_readers(relation) -%}{%- endif -%}
+    {%- if beside or existing is none -%}{%- do dbt_delta._check_readers(relation, existing) -%}{%- endif -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
     {%- set columns = dbt_delta._columns_of(sql, layout.checks, stored=true) -%}
     {%- do dbt_delta._in_format('check_columns')(columns, relation.identifier) -%}

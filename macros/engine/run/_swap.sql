@@ -11,26 +11,27 @@
 {%- endmacro %}
 
 {#
-    Refuses a swap of a table that readers see: the view names a version of it, and the successor has other versions.
-    Looks for views in all schemas, whatever this run publishes.
+    Before a table is made, or another relation takes its place: a view of readers names a version of it, and the new one
+    has other versions. Refuses to replace what readers see. If it is gone, they see nothing, and would see the new one
+    before it is published: the view is dropped.
 #}
-{% macro _check_readers(relation) -%}
-    {%- set name, schemas = dbt_delta._bare(relation), [] -%}
-    {%- for schema in dbt_delta._schemas() -%}
-        {%- if dbt_delta._is_in_catalog(dbt_delta._publish_place({'schema': schema}).pointer) -%}
-            {%- do schemas.append(schema) -%}
-        {%- endif -%}
-    {%- endfor -%}
-    {%- for entry in dbt_delta._listing(schemas) if entry.type == 'view' -%}
-        {%- set view = dbt_delta._published_view(entry.text) -%}
-        {%- if view is not none and view.relation | lower == name | lower -%}
+{% macro _check_readers(relation, existing) -%}
+    {%- set name = dbt_delta._bare(relation) -%}
+    {%- for view in dbt_delta._readers_of(relation) -%}
+        {%- set shown = view.schema ~ '.' ~ view.name -%}
+        {%- if existing is not none -%}
             {%- do dbt_delta._refuse(
                 name ~ ' has to be replaced by another relation, as Delta cannot turn it into what the model asks for, '
-                ~ 'but readers see a version of it through ' ~ entry.schema ~ '.' ~ entry.name ~ '. It was not '
-                ~ 'changed. Drop that view before, and the next publication makes it again; or give the model another '
-                ~ 'alias, and readers find the old rows until it is published.'
+                ~ 'but readers see a version of it through ' ~ shown ~ '. It was not changed. Drop that view before, and '
+                ~ 'the next publication makes it again; or give the model another alias, and readers find the old rows '
+                ~ 'until it is published.'
             ) -%}
         {%- endif -%}
+        {%- do dbt_delta._drop(api.Relation.create(schema=view.schema, identifier=view.name), 'view') -%}
+        {%- do log(
+            name ~ ' was dropped by somebody, and is made anew. Its view ' ~ shown ~ ' showed nothing. Readers find it again '
+            ~ 'with the next publication.', info=true
+        ) -%}
     {%- endfor -%}
 {%- endmacro %}
 

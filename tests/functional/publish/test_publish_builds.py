@@ -376,6 +376,9 @@ def test_a_table_that_was_made_anew_has_other_rows_at_the_same_version(project: 
     published = Published(project, HOOKS)
     run = published.build(1)
     assert run.output.count("Published in") == 1
+    undo = published.operation("undo_run", check=False, run="last")
+    assert f"readers see it through {published.schema}.customers: a drop would" in undo.output
+    assert published.shown() == every(1)
     customers = FILES["models/marts/customers.sql"]
     project.sql("drop table {schema}.customers")
     project.write(
@@ -392,6 +395,10 @@ def test_a_table_that_was_made_anew_has_other_rows_at_the_same_version(project: 
     project.sql("create table {schema}.customers using delta as select 1 as id, 2 as step")
     said = published.build(2, "test").output
     assert "customers has version 0, which no finished run has built" in said
+    # Its new versions have the numbers of those that were published, and have not passed the test.
+    project.sql("drop table {schema}.customers")
+    assert "Its view" in published.build(7, check=False).output
+    assert list(published.shown()) == ["gone", "orders"]
 
 
 UNFINISHED = {
