@@ -1,4 +1,4 @@
-{# A run operation that publishes what is built, unless something is left to do or is another project's; `force` asks nothing. #}
+{# A run operation that publishes what is built, unless something is left to do; `force` asks nothing. #}
 {% macro publish(force=false, dry_run=false) -%}
     {%- do dbt_delta._in_format('check_operation')('publish') -%}
     {%- set settings = dbt_delta._publish_wanted('publish') -%}

@@ -161,13 +161,14 @@
 
 {#
     The commits of tables, newest first, by the table's id: [{version, operation, run, written, limited_by}], as _young_commits_sql.
-    Logs on disks of this machine are read without Spark.
+    `since` is a time at which the last run saw them. Logs on disks of this machine are read without Spark, from the versions
+    on that it saw.
 #}
 {% macro _young_commits(tables, since=none) -%}
-    {%- set locations, commits = {}, {} -%}
-    {%- for table in tables -%}{%- do locations.update({table.id: table.location}) -%}{%- endfor -%}
+    {%- set seen, commits = {}, {} -%}
+    {%- for table in tables -%}{%- do seen.update({table.id: (table.location, table.seen)}) -%}{%- endfor -%}
     {%- if since is not none and adapter.dbt_delta_young_commits is defined -%}
-        {%- set found = adapter.dbt_delta_young_commits(locations, since) -%}
+        {%- set found = adapter.dbt_delta_young_commits(seen) -%}
         {%- if found is not none -%}{{- return(found) -}}{%- endif -%}
     {%- endif -%}
     {%- set logs = dbt_delta._readable_logs(tables).logs -%}

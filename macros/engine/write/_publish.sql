@@ -15,7 +15,8 @@ select {{ seq }}L as seq
 #}
 {% macro get_published_view_sql(view, relation, steps, pointer, by) -%}
 {%- set seq = '(select seq from ' ~ dbt_delta._named(pointer) ~ ')' -%}
-{%- set about = tojson({'relation': dbt_delta._bare(relation), 'steps': steps, 'by': by}) | replace('*/', '*\\u002f') -%}
+{%- set about = {'relation': dbt_delta._bare(relation), 'steps': steps, 'by': by} -%}
+{%- set about = tojson(about) | replace('*/', '*\\u002f') -%}
 {%- set refusal = 'Planned while ' ~ dbt_delta._bare(view) ~ ' was published: run the query again.' -%}
 {%- for step in steps %}
 select {{ '/* dbt_delta_publish ' ~ about ~ ' */ ' if loop.first }}* from {{ dbt_delta._as_of(relation, step.version) }}

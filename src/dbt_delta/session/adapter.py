@@ -199,12 +199,12 @@ class DeltaAdapter(StockAdapter):
 
     @available
     def dbt_delta_young_commits(
-        self, locations: dict[int, str], since: int
+        self, tables: dict[int, tuple[str, int]]
     ) -> dict[int, list[dict[str, Any]]] | None:
         """See ``log.young_commits``; None on a server."""
         from dbt_delta.state import log
 
-        return log.young_commits(locations, since) if self._session() else None
+        return log.young_commits(tables) if self._session() else None
 
     @available
     def dbt_delta_set_views(self, schema: str, texts: dict[str, tuple[str, str]]) -> list[str]:

@@ -98,27 +98,35 @@ def _local(place: str) -> LocalLog:
     return LocalLog(Path(re.sub(r"^file:(//)?", "", place)))
 
 
-def young_commits(locations: dict[int, str], since: int) -> dict[int, list[dict[str, Any]]] | None:
-    """The commits of tables since a time in milliseconds, newest first, as ``_young_commits_sql``.
+def young_commits(
+    tables: dict[int, tuple[str, int]],
+) -> dict[int, list[dict[str, Any]]] | None:
+    """The commits of tables, {id: (place, version)}, from that version on, newest first.
+
+    They are told as by ``_young_commits_sql``. A table that does not have that version was made
+    anew: it is told from its first version on. The times of files are not looked at, as the clock
+    may have gone back.
 
     None if not all are on disks of this machine, where Spark reads them faster, or if one cannot be
     read, because Spark's own error is needed.
     """
     found = {}
-    for key, place in locations.items():
+    for key, (place, version) in tables.items():
         if not _is_local(place):
             return None
         try:
-            found[key] = list(_young(_local(place), since))
+            found[key] = list(_young(_local(place), version))
         except (OSError, ValueError):
             return None
     return found
 
 
-def _young(log: Log, since: int) -> Iterator[dict[str, Any]]:
-    for name in sorted(filter(_COMMIT.fullmatch, log.names()), reverse=True):
-        if log.written(name) // 1000 < since:
-            continue
+def _young(log: Log, version: int) -> Iterator[dict[str, Any]]:
+    names = sorted(filter(_COMMIT.fullmatch, log.names()), reverse=True)
+    first = f"{version:020d}.json"
+    for name in names:
+        if name < first <= names[0]:
+            return
         # Other lines may be many.
         lines = [line for line in log.read(name).splitlines() if b'"commitInfo"' in line]
         info = _info([json.loads(line) for line in lines])

@@ -100,29 +100,26 @@ def test_young_commits_are_told_as_spark_tells_them(tmp_path: Path) -> None:
     told = {"commitInfo": {"operation": "WRITE", "timestamp": 7, "inCommitTimestamp": 5}}
     damaged = {"commitInfo": {"operation": "MERGE", "timestamp": 9, "userMetadata": "{"}}
     table(tmp_path / "a b", BIRTH, [ADD, told], [damaged], [{"txn": {}}], [info("a")])
-    for number, seconds in enumerate((1, 3, 3, 3, 2)):
+    # A clock that went back.
+    for number, seconds in enumerate((9, 8, 8, 8, 1)):
         os.utime(tmp_path / "a b" / "_delta_log" / f"{number:020d}.json", (seconds, seconds))
-    places = {4: f"file:{tmp_path}/a b", 5: f"{tmp_path}/none"}
+    place, none = f"file:{tmp_path}/a b", f"{tmp_path}/none"
     others: dict[str, Any] = {"run": None, "limited_by": None}
     merge = {"version": 2, "operation": "MERGE", "written": "9", **others}
     write = {"version": 1, "operation": "WRITE", "written": "5", **others}
-    found = log.young_commits(places, 3000)
-    assert found == {4: [merge, write], 5: []}
-    everything = log.young_commits(places, 0)
-    assert everything is not None
-    assert [(one["version"], one["run"]) for one in everything[4]] == [
-        (4, "a"),
-        (2, None),
-        (1, None),
-        (0, "a"),
-    ]
+    found = log.young_commits({4: (place, 1), 5: (none, 1), 6: (place, 4), 7: (place, 5)})
+    assert found is not None
+    assert (found[4][1:], found[5]) == ([merge, write], [])
+    assert [(one["version"], one["run"]) for one in found[4][:1] + found[6]] == [(4, "a")] * 2
+    # It was made anew, and has not that many versions.
+    assert [one["version"] for one in found[7]] == [4, 2, 1, 0]
 
 
 @pytest.mark.parametrize("place", ["s3a://bucket/t", "file:/damaged"])
 def test_young_commits_are_left_to_spark(tmp_path: Path, place: str) -> None:
     table(tmp_path)
     (tmp_path / "_delta_log" / f"{0:020d}.json").write_text('{"commitInfo"')
-    assert log.young_commits({0: place.replace("/damaged", str(tmp_path))}, 0) is None
+    assert log.young_commits({0: (place.replace("/damaged", str(tmp_path)), 0)}) is None
 
 
 def test_commits_of_others_are_told_from_those_of_a_run(tmp_path: Path) -> None:
