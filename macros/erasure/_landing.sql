@@ -65,20 +65,21 @@
 
 {# The folders with `files`: those that have subjects, by their path, as landing.records in src returns them. #}
 {% macro _searched_folders(macro, folders, subjects) -%}
-    {%- set searched = {} -%}
+    {%- set searched, erasure = {}, adapter.dbt_delta_erasure() -%}
     {%- for name, folder in folders.items() -%}
-        {%- set path, files, large, limit = dbt_delta.landing_dir(name), [], [], dbt_delta._whole_file_bytes() -%}
-        {%- if adapter.dbt_delta_erasure().exists(path) -%}
+        {%- set path, paths, large, limit = dbt_delta.landing_dir(name), [], [], dbt_delta._whole_file_bytes() -%}
+        {%- if erasure.exists(path) -%}
             {%- for file in dbt_delta._unseen_files(path, name.rpartition('://')[2].strip('/'), none, macro) -%}
-                {%- do files.append(file.path) -%}
+                {%- do paths.append(file.path) -%}
                 {%- do large.append(file.path) if file.bytes > limit -%}
             {%- endfor -%}
         {%- endif -%}
-        {%- set found = adapter.dbt_delta_erasure().records(
-            dbt_delta._landing_records_sql(path, folder, files, large, adapter.dbt_delta_erasure().words_sql('line')),
-            folder.columns, subjects
-        ) if files else {} -%}
-        {%- do searched.update({name: dict(folder, files=found, large=large, file_count=files | length)}) -%}
+        {%- set known = dbt_delta._columns_of('select * from ' ~ dbt_delta._columnar_from(folder.format, path))
+            if paths and folder.format in ('parquet', 'orc') else [] -%}
+        {%- set all = dict(folder, path=path, paths=paths, large=large, known=known) -%}
+        {%- do searched.update({name: dict(all, files=erasure.records(
+            dbt_delta._landing_records_sql(all, erasure.words_sql('line')), folder.columns, subjects
+        ) if paths else {})}) -%}
     {%- endfor -%}
     {{- return(searched) -}}
 {%- endmacro %}
@@ -161,14 +162,14 @@
     The records of landing files: path, _file, modified_at, _file_size, _line, line_count, words, and k1, k2 .. for the
     columns. `words`, an expression of the words of `line`, is for records that do not say which column a value is of.
 #}
-{% macro _landing_records_sql(path, folder, files, large, words) -%}
+{% macro _landing_records_sql(folder, words) -%}
 {%- set is_unclear, keys = {'csv': ['is_odd'], 'json': ['fields is null']}.get(folder.format, []), [] -%}
 {%- for column in folder.columns -%}
     {%- set name = dbt_delta._literal(column.name | lower) -%}
     {%- set value = {
         'csv': dbt_delta._csv_text('get(cells, cast(array_position(names, ' ~ name ~ ') as int) - 1)'),
         'json': 'fields[' ~ dbt_delta._literal(column.name) ~ ']', 'text': 'line',
-    }.get(folder.format, 'cast(' ~ dbt_delta._quoted(column.name) ~ ' as string)') -%}
+    }.get(folder.format, 'v' ~ loop.index) -%}
     {%- set number = 'try_cast(' ~ value ~ ' as bigint)' -%}
     {%- do is_unclear.append('(' ~ value ~ ' is not null and ' ~ number ~ ' is null)') if column.kind == 'integer' -%}
     {%- do keys.append(
@@ -177,7 +178,7 @@
 {%- endfor -%}
 with {{ {'csv': dbt_delta._csv_records_sql, 'json': dbt_delta._line_records_sql, 'text': dbt_delta._line_records_sql}.get(
     folder.format, dbt_delta._columnar_records_sql
-)(path, folder, files, large) }}
+)(folder) }}
 
 select
     path,
@@ -194,14 +195,14 @@ from records
 {%- endmacro %}
 
 {# The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. #}
-{% macro _csv_records_sql(path, folder, files, large) -%}
+{% macro _csv_records_sql(folder) -%}
 {%- set lacking = [] -%}
 {%- for column in folder.columns -%}
     {%- do lacking.append('not array_contains(names, ' ~ dbt_delta._literal(column.name | lower) ~ ')') -%}
 {%- endfor -%}
 {#- The first line is one with values if the file has no header. -#}
 {%- set is_kept = '(position > 0 or ' ~ lacking | join(' or ') ~ ')' -%}
-{{ dbt_delta._csv_files_sql(path, files, folder.separator, large) }},
+{{ dbt_delta._csv_files_sql(folder.path, folder.paths, folder.separator, folder.large) }},
 
 judged as (
 
@@ -219,7 +220,7 @@ lines as (
     from judged
     lateral view posexplode(lines) exploded as position, part
     where not is_large and not part.is_inside and {{ is_kept }}
-    {{- dbt_delta._kept_large_lines_sql(is_kept) if large }}
+    {{- dbt_delta._kept_large_lines_sql(is_kept) if folder.large }}
 
 ),
 
@@ -229,12 +230,12 @@ records as (select *, {{ lacking | join(' or ') }} or size(cells) != size(names)
 {%- endmacro %}
 
 {# The same of JSON and text files, with the fields of a JSON object. #}
-{% macro _line_records_sql(path, folder, files, large) -%}
-{{ dbt_delta._text_files_sql(path, files, dbt_delta._cut_lines(), large) }},
+{% macro _line_records_sql(folder) -%}
+{{ dbt_delta._text_files_sql(folder.path, folder.paths, dbt_delta._cut_lines(), folder.large) }},
 
 judged as (select *, cast(null as string) as file_problem from files),
 
-{{ dbt_delta._kept_lines_sql(large, 'true') }},
+{{ dbt_delta._kept_lines_sql(folder.large, 'true') }},
 
 records as (
 
@@ -244,18 +245,21 @@ records as (
 )
 {%- endmacro %}
 
-{# The same of Parquet and ORC files: what their rows are in is a file. #}
-{% macro _columnar_records_sql(path, folder, files, large) -%}
+{# The same of Parquet and ORC files, of which `folder.known` are the columns. Their rows have no lines. #}
+{% macro _columnar_records_sql(folder) -%}
 records as (
 
     select
         _metadata.file_path as path,
         {{ dbt_delta._file_columns() }},
         1 as _line,
-        '' as line,
-        *
-    from {{ dbt_delta._columnar_from(folder.format, path) }}
-    where {{ dbt_delta._in_files(files) }}
+        '' as line
+        {%- for column in folder.columns %},
+        {{ 'cast(' ~ dbt_delta._quoted(column.name) ~ ' as string)' if dbt_delta._column(folder.known, column.name) is not none
+            else 'cast(null as string)' }} as v{{ loop.index }}
+        {%- endfor %}
+    from {{ dbt_delta._columnar_from(folder.format, folder.path) }}
+    where {{ dbt_delta._in_files(folder.paths) }}
 
 )
 {%- endmacro %}

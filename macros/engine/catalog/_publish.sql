@@ -1,11 +1,3 @@
-{# Where a project publishes: the view that says what readers see, and the table of what was published. #}
-{% macro _publish_place(settings) -%}
-    {{- return({
-        'pointer': api.Relation.create(schema=settings.schema, identifier='dbt_delta_published'),
-        'records': api.Relation.create(schema=settings.schema, identifier='dbt_delta_publications'),
-    }) -}}
-{%- endmacro %}
-
 {#
     What readers see: {seq, now, views, published, broken, others, is_new, is_recorded}. `views` are ours by their names,
     {relation, steps, by, text, columns}; `published` what they show now, {relation, version}; `broken` the names whose views a killed

@@ -62,6 +62,14 @@
     {%- do dbt_delta._check_choice('The unit of the variable dbt_delta_publish', unit, ['build', 'group', 'model']) -%}
 {%- endmacro %}
 
+{# Where a project publishes: the view that says what readers see, and the table of what was published. #}
+{% macro _publish_place(settings) -%}
+    {{- return({
+        'pointer': api.Relation.create(schema=settings.schema, identifier='dbt_delta_published'),
+        'records': api.Relation.create(schema=settings.schema, identifier='dbt_delta_publications'),
+    }) -}}
+{%- endmacro %}
+
 {# The nodes that `select` takes, without tests, by name; refuses those that cannot be published. #}
 {% macro _published_nodes(given) -%}
     {%- set nodes = {} -%}
@@ -77,6 +85,10 @@
             {%- do dbt_delta._refuse(
                 what ~ ' is built in schema ' ~ node.schema ~ ', in which readers would find its view. '
                 ~ 'Give dbt_delta_publish another schema.'
+            ) -%}
+        {%- elif key in dbt_delta._publish_place(given).values() | map(attribute='identifier') -%}
+            {%- do dbt_delta._refuse(
+                what ~ ' has the name of what dbt_delta keeps beside the views. Give it another alias.'
             ) -%}
         {%- elif key in nodes -%}
             {%- do dbt_delta._refuse(

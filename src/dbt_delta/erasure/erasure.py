@@ -112,7 +112,7 @@ class Erasure:
                     finding("landing file", file["file"], file["what"], is_live=True, until=None)
                     for file in folder["files"].values()
                 ],
-                "counts": {"landing file": folder["file_count"]},
+                "counts": {"landing file": len(folder["paths"])},
                 "unread": [],
             }
             for name, folder in folders.items()

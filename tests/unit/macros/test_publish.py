@@ -389,6 +389,7 @@ def settings(
         target=SimpleNamespace(name=target, schema="prod"),
         adapter=adapter,
         project_name="p",
+        api=SimpleNamespace(Relation=SimpleNamespace(create=relation)),
     )
     return macros._publish_settings()
 
@@ -425,6 +426,7 @@ def test_what_is_published_is_what_select_takes() -> None:
         ({"schema": "read", "select": "a_view"}, "is a view, which has no versions"),
         ({"schema": "read", "select": "parquet"}, "is no Delta table"),
         ({"schema": "read", "select": "orders twin"}, "orders would both be read.orders"),
+        ({"schema": "read", "select": "dbt_delta_published"}, "what dbt_delta keeps beside"),
     ],
 )
 def test_what_cannot_be_published_is_refused(given: Any, message: str) -> None:
@@ -434,6 +436,7 @@ def test_what_cannot_be_published_is_refused(given: Any, message: str) -> None:
         {**node("custom"), "schema": "custom"},
         node("a_view", materialized="view"),
         node("parquet", file_format="parquet"),
+        node("dbt_delta_published"),
     ]
     with pytest.raises(rendering.CompilationError, match=message):
         settings(given, *nodes)
