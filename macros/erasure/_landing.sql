@@ -1,66 +1,79 @@
 {# Landing files of an erasure: records of subjects are found in them, and files are written anew or removed. #}
 
 {#
-    The landing folders of an erasure, by their names in models: {path, format, separator, columns, tables}. `columns` are
-    {name, group, kind}; `tables` are those of all models that read the folder: for each of them a file that was written
-    anew would be a new one.
+    The landing folders of an erasure, by their names in models: {path, format, separator, null_value, columns, tables}.
+    `columns` are {name, group, kind}; `tables` are the records of files that models have of the folder: for each of them a
+    file that was written anew would be a new one.
 #}
 {% macro _erased_folders(macro, tables) -%}
-    {%- set folders, readers = {}, dbt_delta._landing_readers(macro) -%}
-    {%- for table in tables if dbt_delta._is_ledger(table.existing.columns) -%}
-        {%- set columns = [] -%}
-        {%- for column in table.columns -%}
-            {%- set there = dbt_delta._column(table.existing.columns, column.name) -%}
+    {%- set folders, names, problems = {}, {}, [] -%}
+    {%- for reader in dbt_delta._landing_readers(macro, tables) -%}
+        {%- set path, columns = adapter.dbt_delta_erasure().resolved(dbt_delta.landing_dir(reader.read.folder)), [] -%}
+        {%- for column in reader.table.columns if reader.table is not none -%}
+            {%- set there = dbt_delta._column(reader.table.existing.columns, column.name) -%}
             {%- do columns.append({
                 'name': there.name, 'group': column.group, 'kind': dbt_delta._key_kind(there.type),
             }) -%}
         {%- endfor -%}
-        {%- for reader in readers if reader.table.schema == table.relation.schema
-            and reader.table.identifier == table.relation.identifier -%}
-            {%- for read in reader.reads -%}
-                {%- set path, names = dbt_delta.landing_dir(read.folder), [] -%}
-                {%- for other in readers -%}
-                    {%- for its in other.reads if dbt_delta.landing_dir(its.folder) == path -%}
-                        {%- do names.append(other.table) if other.table not in names -%}
-                    {%- endfor -%}
-                {%- endfor -%}
-                {%- set known = folders.get(read.folder, {'columns': []}) -%}
-                {%- do folders.update({read.folder: dict(read, columns=known.columns + columns, tables=names)}) -%}
-            {%- endfor -%}
+        {%- set known = folders.get(path, dict(reader.read, columns=[], tables=[])) -%}
+        {%- for part in ('format', 'separator', 'null_value') if known[part] != reader.read[part] -%}
+            {%- do problems.append('Two models read the landing folder ' ~ path ~ ' with another ' ~ part) -%}
         {%- endfor -%}
+        {%- do folders.update({path: dict(
+            known, columns=known.columns + columns, tables=known.tables + ([reader.record] if reader.record else []),
+        )}) -%}
     {%- endfor -%}
-    {{- return(folders) -}}
+    {%- do dbt_delta._refuse_erasure(macro, problems) -%}
+    {%- for folder in folders.values() if folder.columns -%}{%- do names.update({folder.folder: folder}) -%}{%- endfor -%}
+    {{- return(names) -}}
 {%- endmacro %}
 
 {#
-    The tables of the project that are records of landed files, {table, reads}, and what their models land. One that does
-    not say so in its code has it in `meta`.
+    The models that land files, {read, record, table}: `read` is what they land, by their code or `meta`, `record` the table
+    that knows its files, if there is one, `table` that of the erasure.
 #}
-{% macro _landing_readers(macro) -%}
-    {%- set readers, problems, schemas = [], [], dbt_delta._schemas() -%}
-    {%- for node in dbt_delta._table_nodes()
-        if node.config.materialized == 'incremental' and not node.config.get('unique_key') -%}
+{% macro _landing_readers(macro, tables) -%}
+    {%- set readers, problems, schemas, erasure = [], [], dbt_delta._schemas(), adapter.dbt_delta_erasure() -%}
+    {%- set erased = {} -%}
+    {%- for table in tables if table.get('node') and not table.is_beside -%}
+        {%- do erased.update({table.node.unique_id: table}) -%}
+        {%- do problems.append(
+            dbt_delta._bare(table.relation) ~ ' is a source with landed files: erase these where they are landed, or use '
+            ~ 'landing: out_of_scope'
+        ) if table.keeps_files and table.node.resource_type == 'source' -%}
+    {%- endfor -%}
+    {%- for node in graph.nodes.values() if node.resource_type == 'model' -%}
         {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias) -%}
-        {%- set table = dbt_delta._existing(relation) if dbt_delta._is_there(relation, schemas) else none -%}
-        {%- if table is not none and dbt_delta._is_ledger(table.columns) -%}
-            {%- set given = (node.config.get('meta') or {}).get('landing') -%}
-            {%- set found = adapter.dbt_delta_erasure().landed(node.raw_code) -%}
-            {%- set reads = [dict({'separator': ','}, **given)] if given is mapping and given.folder and given.format
-                else [] if given is false else found.reads -%}
-            {%- if not reads and given is not false -%}
-                {%- do problems.append(
-                    'The code of ' ~ node.name ~ ' does not say which files it lands ('
-                    ~ (found.problem or 'no call of landed_csv or landed_files') ~ '). Give it config: {meta: {landing: '
-                    ~ '{folder: .., format: .., separator: ..}}}, or landing: false if it lands none'
-                ) -%}
-            {%- endif -%}
+        {%- set is_record = dbt_delta._may_keep_files(node) and dbt_delta._is_there(relation, schemas)
+            and dbt_delta._is_ledger(dbt_delta._existing(relation).columns) -%}
+        {%- set found = erasure.landed(node.raw_code, (node.config.get('meta') or {}).get('landing')) -%}
+        {%- if found.problem and (is_record or node.unique_id in erased) -%}
+            {%- do problems.append(
+                node.name ~ ' does not say which files it lands: ' ~ found.problem ~ '. Give it config: {meta: {landing: '
+                ~ '{folder: .., format: .., separator: .., null_value: ..}}}, or landing: false if it lands none'
+            ) -%}
+        {%- elif found.read -%}
             {%- do readers.append({
-                'table': {'schema': node.schema, 'identifier': node.alias}, 'reads': reads,
+                'read': found.read, 'table': erased.get(node.unique_id),
+                'record': {'schema': node.schema, 'identifier': node.alias} if is_record else none,
             }) -%}
+        {%- elif is_record and (node.config.get('meta') or {}).get('landing') is not false -%}
+            {%- do problems.append(
+                node.name ~ ' has the columns of landed files, and no call of landed_csv or landed_files. Give it config: '
+                ~ '{meta: {landing: {folder: .., format: ..}}}, or landing: false if it lands none'
+            ) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return(readers) -}}
+{%- endmacro %}
+
+{# Whether the table of a node may be the record of its files: what replaces rows cannot be. #}
+{% macro _may_keep_files(node) -%}
+    {{- return(node.resource_type == 'source' or (
+        node.config.get('materialized') == 'incremental' and not node.config.get('unique_key')
+        and (node.config.get('meta') or {}).get('landing') is not false
+    )) -}}
 {%- endmacro %}
 
 {# The folders with `files`: those that have subjects, by their path, as landing.records in src returns them. #}
@@ -68,15 +81,17 @@
     {%- set searched, erasure = {}, adapter.dbt_delta_erasure() -%}
     {%- for name, folder in folders.items() -%}
         {%- set path, paths, large, limit = dbt_delta.landing_dir(name), [], [], dbt_delta._whole_file_bytes() -%}
-        {%- if erasure.exists(path) -%}
-            {%- for file in dbt_delta._unseen_files(path, name.rpartition('://')[2].strip('/'), none, macro) -%}
-                {%- do paths.append(file.path) -%}
-                {%- do large.append(file.path) if file.bytes > limit -%}
-            {%- endfor -%}
-        {%- endif -%}
-        {%- set known = dbt_delta._columns_of('select * from ' ~ dbt_delta._columnar_from(folder.format, path))
-            if paths and folder.format in ('parquet', 'orc') else [] -%}
-        {%- set all = dict(folder, path=path, paths=paths, large=large, known=known) -%}
+        {%- set is_there = erasure.exists(path) -%}
+        {%- for file in (
+            dbt_delta._unseen_files(path, name.rpartition('://')[2].strip('/'), none, macro) if is_there else []
+        ) -%}
+            {%- do paths.append(file.path) -%}
+            {%- do large.append(file.path) if file.bytes > limit -%}
+        {%- endfor -%}
+        {%- set all = dict(
+            folder, path=path, paths=paths, large=large, is_there=is_there, known=dbt_delta._columns_of_landing(folder, path)
+            if paths else []
+        ) -%}
         {%- do searched.update({name: dict(all, files=erasure.records(
             dbt_delta._landing_records_sql(all, erasure.words_sql('line')), folder.columns, subjects
         ) if paths else {})}) -%}
@@ -84,17 +99,39 @@
     {{- return(searched) -}}
 {%- endmacro %}
 
-{# Why files cannot be written anew. #}
-{% macro _rewrite_problems(folders) -%}
-    {%- set problems = [] -%}
-    {%- for name, folder in folders.items() if folder.files -%}
-        {%- set why = 'has files of format ' ~ folder.format if folder.format not in ('csv', 'json', 'text')
-            else 'has files of more than ' ~ dbt_delta._whole_file_bytes() ~ ' bytes (variable dbt_delta_whole_file_bytes)'
+{# The columns of Parquet and ORC files. #}
+{% macro _columns_of_landing(folder, path) -%}
+    {%- if folder.format not in ('parquet', 'orc') -%}{{- return([]) -}}{%- endif -%}
+    {%- set sql = 'select * from ' ~ dbt_delta._columnar_from(folder.format, path) -%}
+    {%- set found = dbt_delta._attempt('describe query ' ~ sql) -%}
+    {%- if found.problem -%}
+        {%- do dbt_delta._refuse('The ' ~ folder.format ~ ' files in ' ~ path ~ ' cannot be read as one table. ' ~ found.problem) -%}
+    {%- endif -%}
+    {{- return(dbt_delta._columns_of(sql)) -}}
+{%- endmacro %}
+
+{# Why landing files cannot be changed; all of it before the first write. #}
+{% macro _landing_problems(folders, landing) -%}
+    {%- set problems, erasure = [], adapter.dbt_delta_erasure() -%}
+    {%- for name, folder in folders.items() -%}
+        {%- set why = [] -%}
+        {%- do why.append('is not there (' ~ folder.path ~ ')') if not folder.is_there -%}
+        {%- if folder.files -%}
+            {%- do why.append('cannot be written by this user') if erasure.unwritable({name: folder.path}) -%}
+            {%- set links = erasure.links(folder.files.keys() | list) -%}
+            {%- do why.append('has links to other files: ' ~ links | join(', ')) if links -%}
+        {%- endif -%}
+        {%- if folder.files and landing == 'rewrite' -%}
+            {%- set out = ', which rewrite does not change. Use landing: delete, or out_of_scope' -%}
+            {%- set limit = dbt_delta._whole_file_bytes() -%}
+            {%- do why.append('has files of format ' ~ folder.format ~ out)
+                if folder.format not in ('csv', 'json', 'text') -%}
+            {%- do why.append('has files of more than ' ~ limit ~ ' bytes (variable dbt_delta_whole_file_bytes)' ~ out)
                 if folder.large | select('in', folder.files) | list -%}
-        {%- do problems.append(
-            'The landing folder ' ~ name ~ ' ' ~ why ~ ', which rewrite does not change. Use landing: delete, or '
-            ~ 'out_of_scope'
-        ) if why -%}
+            {%- do why.append('is in a store that cannot rename a file over another one' ~ out)
+                if not erasure.renames(folder.path) -%}
+        {%- endif -%}
+        {%- for text in why -%}{%- do problems.append('The landing folder ' ~ name ~ ' ' ~ text) -%}{%- endfor -%}
     {%- endfor -%}
     {{- return(problems) -}}
 {%- endmacro %}
@@ -104,42 +141,43 @@
     lands it.
 #}
 {% macro _erase_landing(plan, record) -%}
-    {%- set erasure = adapter.dbt_delta_erasure() -%}
-    {%- for name, folder in plan.folders.items() if folder.files -%}
-        {%- set files = [] -%}
-        {%- if record.landing.mode == 'rewrite' -%}
-            {%- do files.extend(erasure.prepare(dbt_delta.landing_dir(name), folder.files)) -%}
-            {%- for table in folder.tables -%}{%- do dbt_delta._know_files(table, files, record) -%}{%- endfor -%}
-        {%- else -%}
-            {%- for path, file in folder.files.items() -%}
-                {%- do files.append({
-                    'path': path, 'file': file.file, 'old_size': file.size, 'old_time': file.modified_at, 'part': none,
-                }) -%}
-            {%- endfor -%}
-        {%- endif -%}
+    {%- set erasure, prepared, mode = adapter.dbt_delta_erasure(), {}, record.landing.mode -%}
+    {%- for name, folder in plan.folders.items() -%}
+        {%- do prepared.update({name: erasure.prepare(
+            folder.path, folder.files, mode == 'rewrite',
+            dbt_delta._csv_record_pattern(folder.separator) if folder.format == 'csv' else none
+        )}) -%}
+    {%- endfor -%}
+    {%- for name, files in prepared.items() if files -%}
+        {%- for table in (plan.folders[name].tables if mode == 'rewrite' else []) -%}
+            {%- do dbt_delta._know_files(table, files, record) -%}
+        {%- endfor -%}
         {%- set changed = erasure.replace(files) -%}
-        {%- do print(record.landing.mode ~ ' landing files of ' ~ name ~ ': ' ~ (files | length - changed | length)
+        {%- do print(mode ~ ' landing files of ' ~ name ~ ': ' ~ (files | length - changed | length)
             ~ (', not those that changed meanwhile: ' ~ changed | join(', ') if changed else '')) -%}
     {%- endfor -%}
 {%- endmacro %}
 
 {# Makes files known to the table that has loaded what they were written from. #}
 {% macro _know_files(table, files, record) -%}
-    {%- set new = dbt_delta._new_files_sql(table, files | rejectattr('part', 'none') | list) -%}
-    {%- if new and dbt_delta._ask('select count(*) as row_count from (' ~ new ~ ')').rows[0]['row_count'] | int -%}
-        {%- set columns = dbt_delta._ledger_columns()[:-1] -%}
+    {%- set existing = dbt_delta._existing(api.Relation.create(schema=table.schema, identifier=table.identifier)) -%}
+    {%- set new = dbt_delta._new_files_sql(table, files | rejectattr('part', 'none') | list, existing.columns) -%}
+    {%- if new.sql and dbt_delta._ask('select count(*) as row_count from (' ~ new.sql ~ ')').rows[0]['row_count'] | int -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
             {%- do dbt_delta._execute(
-                'insert into ' ~ dbt_delta._named(table) ~ ' (' ~ columns | join(', ') ~ ') ' ~ new
+                'insert into ' ~ dbt_delta._named(table) ~ ' (' ~ new.columns | join(', ') ~ ') ' ~ new.sql
             ) -%}
         {%- endcall -%}
     {%- endif -%}
 {%- endmacro %}
 
-{# The rows by which a table knows them: number 0 is that of a file that gave no rows. #}
-{% macro _new_files_sql(table, files) -%}
-    {%- if not files -%}{{- return('') -}}{%- endif -%}
+{#
+    The rows by which a table knows them, {columns, sql}. Number 0 is that of a file that gave no rows: but what has the
+    content of another file is known by its content, as that may be gone.
+#}
+{% macro _new_files_sql(table, files, columns) -%}
     {%- set own, rows = dbt_delta._ledger_columns(), [] -%}
+    {%- set has_reason = dbt_delta._column(columns, '_rejected_reason') is not none -%}
     {%- for one in files -%}
         {%- do rows.append(
             '(' ~ dbt_delta._literal(one.file) ~ ', ' ~ one.old_time ~ ', ' ~ one.old_size ~ ', ' ~ one.modified_at ~ ', '
@@ -147,70 +185,102 @@
         ) -%}
     {%- endfor -%}
     {%- set same = 'old.' ~ own[0] ~ ' = anew.name' -%}
-    {{- return(
-        'select anew.name, max(if(coalesce(old._line, 1) > 0, 1, 0)), timestamp_micros(max(anew.modified_at)), '
-        ~ "max(anew.size), max(anew.hash), max(old._load_id), 'erased' from (values " ~ rows | join(', ')
-        ~ ') as anew (name, old_time, old_size, modified_at, size, hash) inner join ' ~ dbt_delta._named(table)
-        ~ ' as old on ' ~ same ~ ' and old._file_modified_at = timestamp_micros(anew.old_time) and old._file_size = '
-        ~ 'anew.old_size where not exists (select 1 from ' ~ dbt_delta._named(table) ~ ' as old where ' ~ same
-        ~ ' and old._file_modified_at = timestamp_micros(anew.modified_at) and old._file_size = anew.size) '
-        ~ 'group by anew.name'
-    ) -}}
+    {%- set is_loaded = 'coalesce(old._line, 1) > 0'
+        ~ (" or old._rejected_reason like 'same content as %'" if has_reason else '') -%}
+    {%- set sql -%}
+        select anew.name, max(if({{ is_loaded }}, 1, 0)), timestamp_micros(max(anew.modified_at)), max(anew.size),
+            max(anew.hash), max(old._load_id) {{- ", 'erased'" if has_reason }}
+        from (values {{ rows | join(', ') }}) as anew (name, old_time, old_size, modified_at, size, hash)
+        inner join {{ dbt_delta._named(table) }} as old
+            on {{ same }} and old._file_modified_at = timestamp_micros(anew.old_time) and old._file_size = anew.old_size
+        where not exists (
+            select 1 from {{ dbt_delta._named(table) }} as old
+            where {{ same }} and old._file_modified_at = timestamp_micros(anew.modified_at) and old._file_size = anew.size
+        )
+        group by anew.name
+    {%- endset -%}
+    {{- return({'columns': own[:7 if has_reason else 6], 'sql': sql if rows else ''}) -}}
 {%- endmacro %}
 
 {#
-    The records of landing files: path, _file, modified_at, _file_size, _line, line_count, words, and k1, k2 .. for the
-    columns. `words`, an expression of the words of `line`, is for records that do not say which column a value is of.
+    The records of landing files: path, _file, modified_at, _file_size, _line, line_count, and for each column its value
+    k1, k2 .. and w1, w2 ..: the words of a record that does not say which column a value is of. `words` is the expression
+    of those of `line`.
 #}
 {% macro _landing_records_sql(folder, words) -%}
-{%- set is_unclear, keys = {'csv': ['is_odd'], 'json': ['fields is null']}.get(folder.format, []), [] -%}
+{%- set values, unclear = [], [] -%}
 {%- for column in folder.columns -%}
-    {%- set name = dbt_delta._literal(column.name | lower) -%}
+    {%- set name, is_odd = dbt_delta._literal(column.name | lower), [] -%}
     {%- set value = {
-        'csv': dbt_delta._csv_text('get(cells, cast(array_position(names, ' ~ name ~ ') as int) - 1)'),
-        'json': 'fields[' ~ dbt_delta._literal(column.name) ~ ']', 'text': 'line',
+        'csv': 'nullif(nullif('
+            ~ dbt_delta._csv_text('get(cells, cast(array_position(names, ' ~ name ~ ') as int) - 1)') ~ ", ''), "
+            ~ dbt_delta._literal(folder.null_value) ~ ')',
+        'json': 'try_variant_get(fields[' ~ dbt_delta._literal(column.name) ~ "], '$', 'string')", 'text': 'line',
     }.get(folder.format, 'v' ~ loop.index) -%}
     {%- set number = 'try_cast(' ~ value ~ ' as bigint)' -%}
-    {%- do is_unclear.append('(' ~ value ~ ' is not null and ' ~ number ~ ' is null)') if column.kind == 'integer' -%}
-    {%- do keys.append(
+    {%- do is_odd.append('is_odd or (is_refused and not array_contains(names, ' ~ name ~ '))') if folder.format == 'csv' -%}
+    {%- do is_odd.append('fields is null') if folder.format == 'json' -%}
+    {%- do is_odd.append('(' ~ value ~ ' is not null and ' ~ number ~ ' is null)') if column.kind == 'integer' -%}
+    {%- do values.append(
         'coalesce(cast(' ~ number ~ ' as string), ' ~ value ~ ')' if column.kind == 'integer' else value
     ) -%}
+    {%- do unclear.append(is_odd | join(' or ') or 'false') -%}
 {%- endfor -%}
+{%- set words = 'array_union(' ~ words ~ ', transform(cells, cell -> ' ~ dbt_delta._csv_text('cell') ~ '))'
+    if folder.format == 'csv' else words -%}
 with {{ {'csv': dbt_delta._csv_records_sql, 'json': dbt_delta._line_records_sql, 'text': dbt_delta._line_records_sql}.get(
     folder.format, dbt_delta._columnar_records_sql
 )(folder) }}
 
 select
+    {%- for value in values %}
+    {{ value }} as k{{ loop.index }},
+    case when {{ unclear[loop.index0] }} then {{ words }} else array() end as w{{ loop.index }},
+    {%- endfor %}
     path,
     _file,
     unix_micros(_file_modified_at) as modified_at,
     _file_size,
     _line,
-    1 + length(line) - length(replace(line, '\n', '')) as line_count,
-    {%- for key in keys %}
-    {{ key }} as k{{ loop.index }},
-    {%- endfor %}
-    case when {{ is_unclear | join(' or ') or 'false' }} then {{ words }} else array() end as words
+    1 + length(line) - length(replace(line, '\n', '')) as line_count
 from records
 {%- endmacro %}
 
-{# The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. #}
+{#
+    The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. Of a file
+    that a table has refused the first line may be one with values, too.
+#}
 {% macro _csv_records_sql(folder) -%}
-{%- set lacking = [] -%}
-{%- for column in folder.columns -%}
-    {%- do lacking.append('not array_contains(names, ' ~ dbt_delta._literal(column.name | lower) ~ ')') -%}
-{%- endfor -%}
-{#- The first line is one with values if the file has no header. -#}
-{%- set is_kept = '(position > 0 or ' ~ lacking | join(' or ') ~ ')' -%}
+{%- set is_kept = '(position > 0 or is_refused)' -%}
 {{ dbt_delta._csv_files_sql(folder.path, folder.paths, folder.separator, folder.large) }},
+
+refused as (
+
+    select distinct name, modified_at, size
+    from (
+        {%- for table in folder.tables %}
+        select {{ dbt_delta._ledger_columns()[0] }} as name, _file_modified_at as modified_at, _file_size as size
+        from {{ dbt_delta._named(table) }}
+        where _line = 0 and coalesce(_rejected_reason not like 'same content as %', false)
+        union all
+        {%- endfor %}
+        select cast(null as string), cast(null as timestamp), cast(null as bigint) where false
+    )
+
+),
 
 judged as (
 
     select
-        *,
+        files.*,
         transform({{ dbt_delta._csv_names(folder.separator) }}, name -> lower(name)) as names,
+        refused.name is not null as is_refused,
         cast(null as string) as file_problem
     from files
+    left join refused
+        on files._file = refused.name
+        and files._file_modified_at = refused.modified_at
+        and files._file_size = refused.size
 
 ),
 
@@ -226,10 +296,15 @@ lines as (
 
 cut as (select *, {{ dbt_delta._csv_cells('line', folder.separator) }} as cells from lines),
 
-records as (select *, {{ lacking | join(' or ') }} or size(cells) != size(names) as is_odd from cut)
+records as (
+
+    select *, size(cells) != size(names) or size(array_distinct(names)) < size(names) as is_odd
+    from cut
+
+)
 {%- endmacro %}
 
-{# The same of JSON and text files, with the fields of a JSON object. #}
+{# The same of JSON and text files, with the fields of a JSON object as the loader has them. #}
 {% macro _line_records_sql(folder) -%}
 {{ dbt_delta._text_files_sql(folder.path, folder.paths, dbt_delta._cut_lines(), folder.large) }},
 
@@ -237,12 +312,9 @@ judged as (select *, cast(null as string) as file_problem from files),
 
 {{ dbt_delta._kept_lines_sql(folder.large, 'true') }},
 
-records as (
+{{ dbt_delta._json_fields_sql() ~ ',' if folder.format == 'json' }}
 
-    select *, {{ "from_json(line, 'map<string,string>')" if folder.format == 'json' else 'null' }} as fields
-    from lines
-
-)
+records as (select * from {{ 'parsed' if folder.format == 'json' else 'lines' }})
 {%- endmacro %}
 
 {# The same of Parquet and ORC files, of which `folder.known` are the columns. Their rows have no lines. #}

@@ -6,18 +6,19 @@
     {%- do dbt_delta._check_choice(macro ~ ': landing', landing, ['out_of_scope', 'delete', 'rewrite'])
         if landing is not none -%}
     {%- set scope = dbt_delta._erasure_scope(macro, kind, requests, action) -%}
-    {%- set erasure, nothing = adapter.dbt_delta_erasure(), [] -%}
+    {%- set erasure, texts = adapter.dbt_delta_erasure(), [] -%}
     {%- set about = {'kind': kind, 'action': action, 'requests': scope.requests} -%}
     {%- for column in scope['keys'] -%}
-        {%- do nothing.append(dbt_delta._quoted(column.name) ~ ' is null') -%}
+        {#- A blank text would be the key of everybody who has none. -#}
+        {%- do texts.append('trim(cast(' ~ dbt_delta._quoted(column.name) ~ ' as string))') -%}
     {%- endfor -%}
     {%- set found = dbt_delta._ask(
-        'select count(*) as row_count, count_if(' ~ nothing | join(' and ') ~ ') as empty from '
-        ~ scope.from
+        'select count(*) as row_count, count_if(coalesce(' ~ texts | join(', ') ~ ", '') = '' or '' in ("
+        ~ texts | join(', ') ~ ')) as empty from ' ~ scope.from
     ).rows[0] -%}
     {%- set unfinished = none -%}
     {%- if found['empty'] | int -%}
-        {%- do dbt_delta._refuse_erasure(macro, [about.requests ~ ' has ' ~ found['empty'] ~ ' rows without a key']) -%}
+        {%- do dbt_delta._refuse_erasure(macro, [about.requests ~ ' has ' ~ found['empty'] ~ ' rows without a key, or with a blank one']) -%}
     {%- elif not found['row_count'] | int -%}
         {%- set unfinished = erasure.unfinished(dbt_delta._erasure_folder(), about) -%}
         {%- if unfinished is none -%}
@@ -53,7 +54,7 @@
     {%- set folders = dbt_delta._searched_folders(
         macro, dbt_delta._erased_folders(macro, scope.tables), record.subjects
     ) if landing != 'out_of_scope' else {} -%}
-    {%- do problems.extend(dbt_delta._rewrite_problems(folders)) if landing == 'rewrite' -%}
+    {%- do problems.extend(dbt_delta._landing_problems(folders, landing)) -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return({
         'scope': scope, 'record': record, 'rows': rows, 'landing': landing, 'folders': folders,

@@ -1,8 +1,8 @@
 {#
     What an erasure is about: {kind, action, requests, keys, from, tables, salt, words_of_rejected}; all that speaks
-    against it is refused at once. `requests` is their name for people, `from` that for SQL, `keys` are their columns. Tables as of
-    _subject_tables, and with `action`, `existing`, `state` and `floor`; the last is that of the requests, unless these
-    are a file.
+    against it is refused at once. `requests` is their name for people, `from` that for SQL, `keys` are their columns.
+    Tables as of _subject_tables, and with `action`, `state`, `floor` and what _with_existing adds; the last is that of the
+    requests, unless these are a file.
 #}
 {% macro _erasure_scope(macro, kind, requests, action) -%}
     {%- if adapter.dbt_delta_erasure is not defined or adapter.dbt_delta_erasure() is none -%}
@@ -27,7 +27,9 @@
             {%- if dbt_delta._bare(relation) | lower == name | lower -%}
                 {%- do problems.append(name ~ ' holds subjects: requests need a table of their own') -%}
             {%- endif -%}
-            {%- do tables.append(dict(table, relation=relation, action=action)) -%}
+            {%- do tables.append(dict(
+                table, relation=relation, action=action, is_beside=relation.identifier != table.relation.identifier
+            )) -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- set columns = [] -%}
@@ -39,8 +41,7 @@
     }) if not is_file -%}
     {%- set checked = [] -%}
     {%- for table in tables -%}
-        {%- set existing = dbt_delta._delta_table(table.relation, macro) -%}
-        {%- do checked.append(dict(table, existing=existing)) -%}
+        {%- do checked.append(dbt_delta._with_existing(table, dbt_delta._delta_table(table.relation, macro))) -%}
     {%- endfor -%}
     {%- set given = dbt_delta._requests_file(macro, name, columns, checked) if is_file
         else {'columns': checked[-1].existing.columns, 'from': dbt_delta._named(own)} -%}
@@ -59,8 +60,20 @@
     {{- return({
         'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': given.from, 'tables': done,
         'salt': adapter.dbt_delta_erasure().random(),
-        'words_of_rejected': adapter.dbt_delta_erasure().words_sql("concat_ws(' ', _rejected_line, _rejected_reason)"),
+        'words_of_rejected': adapter.dbt_delta_erasure().words_sql(dbt_delta._rejected_text()),
     }) -}}
+{%- endmacro %}
+
+{#
+    A table with what it is: `has_files` where rows say which file they are from, `keeps_files` where they are the record of
+    the files that landed, `has_rejects` where it has rejected lines.
+#}
+{% macro _with_existing(table, existing) -%}
+    {%- set has_files, node = dbt_delta._is_ledger(existing.columns), table.get('node') -%}
+    {{- return(dict(
+        table, existing=existing, has_files=has_files, has_rejects=dbt_delta._has_rejects(existing.columns),
+        keeps_files=has_files and node is not none and not table.is_beside and dbt_delta._may_keep_files(node),
+    )) -}}
 {%- endmacro %}
 
 {#
@@ -136,7 +149,7 @@
 {% macro _key_kind(type) -%}
     {{- return(
         'integer' if type in ('tinyint', 'smallint', 'int', 'bigint')
-        else 'text' if type == 'string' or type.startswith(('varchar', 'char')) else none
+        else 'text' if type == 'string' or type.startswith('varchar') else none
     ) -}}
 {%- endmacro %}
 
@@ -177,10 +190,10 @@
                 'name': column.name, 'physical': physical[column.name | lower], 'group': column.group,
             }) -%}
         {%- endfor -%}
-        {%- for column in (columns | list if dbt_delta._is_ledger(table.state.columns) else []) -%}
-            {%- for name in ('_rejected_line', '_rejected_reason') -%}
+        {%- for column in (columns | list if dbt_delta._has_rejects(table.state.columns) else []) -%}
+            {%- for name, start in {'_rejected_line': '', '_rejected_reason': dbt_delta._header_reason()}.items() -%}
                 {%- do columns.append({
-                    'name': name, 'physical': physical[name], 'group': column.group, 'has_words': true,
+                    'name': name, 'physical': physical[name], 'group': column.group, 'has_words': true, 'start': start,
                 }) -%}
             {%- endfor -%}
         {%- endfor -%}

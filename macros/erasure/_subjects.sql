@@ -127,7 +127,7 @@
         {#- A rejected line has no columns: a word or field of it is a key. -#}
         {%- do any.append(
             '_rejected_reason is not null and coalesce(arrays_overlap(' ~ scope.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
-        ) if group and dbt_delta._is_ledger(table.existing.columns) -%}
+        ) if group and table.has_rejects -%}
     {%- endfor -%}
     {{- return('(' ~ (any | unique | join(' or ') or 'false') ~ ')') -}}
 {%- endmacro %}
@@ -140,6 +140,7 @@
     {%- for name in dbt_delta._emptied(table) -%}
         {%- do left.append(dbt_delta._quoted(name) ~ ' is not null') -%}
     {%- endfor -%}
+    {%- do left.append("_rejected_reason != 'erased'") if table.has_rejects -%}
     {{- return(concerns ~ ' and (' ~ (left | join(' or ') or 'false') ~ ')') -}}
 {%- endmacro %}
 
@@ -149,7 +150,6 @@
     {%- for column in table.columns if column.link is none and column.name not in names -%}
         {%- do names.append(column.name) -%}
     {%- endfor -%}
-    {%- do names.append('_rejected_line') if dbt_delta._is_ledger(table.existing.columns) -%}
     {{- return(names) -}}
 {%- endmacro %}
 
@@ -158,11 +158,10 @@
     source has each combination of their keys once, because a row of the target must not have two.
 #}
 {% macro get_erase_sql(table, scope) -%}
-{%- set is_ledger = dbt_delta._is_ledger(table.existing.columns) -%}
-{%- if table.action == 'delete' and is_ledger -%}
+{%- if table.action == 'delete' and table.keeps_files -%}
     {{- return(dbt_delta._erase_landed_sql(table, scope)) -}}
 {%- endif -%}
-{%- set keys, set = dbt_delta._erased_by(table) + (dbt_delta._landed_from() + ['_line'] if is_ledger else []), [] -%}
+{%- set keys, set = dbt_delta._erased_by(table), [] -%}
 {%- set values = keys | list -%}
 {%- for column in (table.columns if table.action == 'redact' else []) if column.link is none -%}
     {%- set name, flag = dbt_delta._quoted(column.name), dbt_delta._quoted('_is_' ~ loop.index) -%}
@@ -176,7 +175,7 @@
 {%- endfor -%}
 {%- do set.extend([
     '_rejected_line = null', "_rejected_reason = if(old._rejected_reason is null, null, 'erased')",
-]) if set and is_ledger -%}
+]) if set and table.has_rejects -%}
 {%- set id = dbt_delta._id_of_keys(table) if set else none -%}
 {%- do set.append(
     dbt_delta._quoted(id) ~ ' = sha2(concat(old.' ~ dbt_delta._quoted(id) ~ ", '"
@@ -237,7 +236,10 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {# The columns that say whose a row is, quoted. #}
 {% macro _erased_by(table) -%}
     {%- set keys = [] -%}
-    {%- for column in table.columns -%}{%- do keys.append(dbt_delta._quoted(column.name)) -%}{%- endfor -%}
+    {%- for column in table.columns -%}{%- do keys.append(dbt_delta._quoted(column.name) | lower) -%}{%- endfor -%}
+    {#- A rejected row has no key: it is found by its place, and without a number by its text. -#}
+    {%- do keys.extend(dbt_delta._landed_from() + ['_line']) if table.has_files -%}
+    {%- do keys.extend(['_rejected_line', '_rejected_reason']) if table.has_rejects -%}
     {{- return(keys | unique | list) -}}
 {%- endmacro %}
 
@@ -260,8 +262,8 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
 {%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
 {%- set file = dbt_delta._landed_from() -%}
-{%- set keys, empty = dbt_delta._erased_by(table) + file + ['_line'], ["_rejected_reason = 'erased'"] -%}
-{%- for column in table.existing.columns if column.name | lower not in own and not column.get('is_generated') -%}
+{%- set keys, empty = dbt_delta._erased_by(table), ["_rejected_reason = 'erased'"] if table.has_rejects else [] -%}
+{%- for column in table.existing.columns if column.name | lower not in own[:-1] and not column.get('is_generated') -%}
     {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}
 {%- endfor -%}
 merge into {{ name }} as old

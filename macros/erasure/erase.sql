@@ -77,7 +77,8 @@
     {%- for name, folder in plan.folders.items() -%}
         {%- set earlier = plan.record.get('landing', {}).get('folders', {}).get(name, {}) -%}
         {%- do folders.update({name: {
-            'format': folder.format, 'separator': folder.separator, 'columns': folder.columns,
+            'format': folder.format, 'separator': folder.separator, 'null_value': folder.null_value,
+            'columns': folder.columns, 'tables': folder.tables,
             'held': [earlier.get('held', 0), folder.files | length] | max,
         }}) -%}
     {%- endfor -%}

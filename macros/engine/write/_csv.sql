@@ -248,16 +248,21 @@ where name not in ({{ dbt_delta._literals(columns) | join(', ') }})
 order by name
 {%- endmacro %}
 
+{# A pattern of a record with what ends it, in a text with quotation marks. #}
+{% macro _csv_record_pattern(separator) -%}
+    {%- set pattern = modules.re.escape(separator) -%}
+    {%- set quoted = dbt_delta._quoted_field(separator, '\\r?\\n|\\r?\\z') -%}
+    {%- set field = '(?:' ~ quoted ~ '|' ~ dbt_delta._plain_field(separator, '\\n') ~ ')' -%}
+    {{- return('(' ~ field ~ '(?:' ~ pattern ~ field ~ ')*+)\\r?(?:\\n|\\z)') -}}
+{%- endmacro %}
+
 {#-
     The lines of a file, each {line, is_inside}. A quoted field begins and ends next to a separator or the end of a line,
     and may have line breaks: then `line` has all of them, and the lines that it goes on in are empty and `is_inside`.
     Possessive patterns need no stack, even with many quotation marks. A line always fits the pattern.
 -#}
 {% macro _csv_lines(text, separator) -%}
-    {%- set pattern = modules.re.escape(separator) -%}
-    {%- set quoted = dbt_delta._quoted_field(separator, '\\r?\\n|\\r?\\z') -%}
-    {%- set field = '(?:' ~ quoted ~ '|' ~ dbt_delta._plain_field(separator, '\\n') ~ ')' -%}
-    {%- set record = '(' ~ field ~ '(?:' ~ pattern ~ field ~ ')*+)\\r?(?:\\n|\\z)' -%}
+    {%- set record = dbt_delta._csv_record_pattern(separator) -%}
 if(
             instr({{ text }}, '"') = 0,
             transform(split(regexp_replace({{ text }}, '\r\\z', ''), '\r?\n'), line -> named_struct('line', line, 'is_inside', false)),

@@ -8,13 +8,32 @@
     ]) -}}
 {%- endmacro %}
 
-{# Whether a table with these columns is one of landed files. #}
+{# Whether a table with these columns says which file a row is from; it may leave out what was rejected. #}
 {% macro _is_ledger(columns) -%}
-    {%- for name in dbt_delta._ledger_columns() if dbt_delta._column(columns, name) is none -%}
+    {%- for name in dbt_delta._ledger_columns()[:6] if dbt_delta._column(columns, name) is none -%}
         {{- return(false) -}}
     {%- endfor -%}
     {{- return(true) -}}
 {%- endmacro %}
+
+{# Whether it has what was rejected. #}
+{% macro _has_rejects(columns) -%}
+    {%- for name in dbt_delta._ledger_columns()[6:] if dbt_delta._column(columns, name) is none -%}
+        {{- return(false) -}}
+    {%- endfor -%}
+    {{- return(true) -}}
+{%- endmacro %}
+
+{# The text of a rejected row that may have values: its line, or the header of a file. Other reasons have numbers of ours. #}
+{% macro _rejected_text() -%}
+    {{- return(
+        'case when _rejected_line is not null then _rejected_line when startswith(_rejected_reason, '
+        ~ dbt_delta._literal(dbt_delta._header_reason()) ~ ') then _rejected_reason end'
+    ) -}}
+{%- endmacro %}
+
+{# How reasons begin that show a header. #}
+{% macro _header_reason() -%}{{- return('the header ') -}}{%- endmacro %}
 
 {# Chooses files by their paths. #}
 {% macro _in_files(files) -%}

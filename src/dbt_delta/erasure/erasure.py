@@ -10,8 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_delta.erasure import certificate, requests
 from dbt_delta.erasure.certificate import Certificates, is_due, state
 from dbt_delta.erasure.keyed import Hasher
-from dbt_delta.erasure.landing import Landing, landed, records
-from dbt_delta.erasure.logs import Column, Search, words_sql
+from dbt_delta.erasure.landing import Landing, equal_contents, landed, records
+from dbt_delta.erasure.logs import Column, Search, base, words_sql
 from dbt_delta.erasure.scan import finding, scan
 from dbt_delta.session import folders
 from dbt_delta.session.java import java
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ACTION = "org.apache.hadoop.fs.permission.FsAction"
+_UNTOUCHED = "erase: no file and no table was changed."
+_OUT = "Use landing: delete, or out_of_scope."
 
 
 class Erasure:
@@ -86,16 +88,27 @@ class Erasure:
                 found.append(name)
         return found
 
-    def landed(self, code: str) -> dict[str, Any]:
-        """The folders that a model lands: {reads: [{folder, format, separator}], problem}."""
+    def landed(self, code: str, given: Any) -> dict[str, Any]:
+        """What a model lands, {read, problem}: see landing.landed."""
         try:
-            return {"reads": landed(code), "problem": None}
+            return {"read": landed(code, given), "problem": None}
         except ValueError as error:
-            return {"reads": [], "problem": str(error)}
+            return {"read": None, "problem": str(error)}
 
     def exists(self, path: str) -> bool:
         system, place = folders.open_path(self._spark, path)
         return bool(system.exists(place))
+
+    def resolved(self, path: str) -> str:
+        return Landing(self._spark).resolved(path)
+
+    def renames(self, path: str) -> bool:
+        return Landing(self._spark).renames(path)
+
+    def links(self, paths: Sequence[str]) -> list[str]:
+        """Those that are links to other files."""
+        landing = Landing(self._spark)
+        return [base(path) for path in paths if landing.is_link(path)]
 
     def records(
         self, sql: str, columns: Sequence[dict[str, str]], groups: dict[str, Any]
@@ -113,20 +126,41 @@ class Erasure:
                     for file in folder["files"].values()
                 ],
                 "counts": {"landing file": len(folder["paths"])},
-                "unread": [],
+                "unread": [] if folder["is_there"] else ["all of it"],
             }
             for name, folder in folders.items()
         }
 
-    def prepare(self, path: str, files: dict[str, Any]) -> list[dict[str, Any]]:
-        """Writes the files of a landing folder anew, beside them: see Landing.prepare."""
+    def prepare(
+        self, path: str, files: dict[str, Any], is_rewritten: bool, pattern: str | None
+    ) -> list[dict[str, Any]]:
+        """The files of a landing folder as ``replace`` takes them, written anew beside them.
+
+        Raises:
+            DbtRuntimeError: a file cannot be written anew, or would be lost as a copy of another.
+        """
         landing = Landing(self._spark)
         landing.tidy(path)
-        return [
-            {"file": found["file"], "old_size": found["size"], "old_time": found["modified_at"]}
-            | landing.prepare(file, found["lines"])
-            for file, found in files.items()
-        ]
+        found, contents = [], set()
+        for file, about in files.items():
+            one = {"path": file, "file": about["file"], "part": None}
+            one |= {"old_size": about["size"], "old_time": about["modified_at"]}
+            if is_rewritten:
+                try:
+                    one |= landing.prepare(file, about["lines"], pattern)
+                except ValueError as error:
+                    landing.tidy(path)
+                    raise DbtRuntimeError(f"{_UNTOUCHED} {file}: {error}. {_OUT}") from None
+                one["is_copy"] = one["old_hash"] in contents
+                contents.add(one["old_hash"])
+            found.append(one)
+        equal = equal_contents(found) if is_rewritten else []
+        if equal:
+            landing.tidy(path)
+            names = ", ".join(equal)
+            text = "would have the same content, and only one of them would land again"
+            raise DbtRuntimeError(f"{_UNTOUCHED} Without the subjects {names} {text}. {_OUT}")
+        return found
 
     def replace(self, files: Sequence[dict[str, Any]]) -> list[str]:
         """Puts prepared files in the place of the old ones; those that have changed meanwhile."""

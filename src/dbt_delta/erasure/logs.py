@@ -16,23 +16,29 @@ if TYPE_CHECKING:
 # other. As Java reads them, too.
 WORD = r"[\s()\[\]{},;=<>!'\"\\`|]+"
 FIELD = r"[,;|:\t\r\n\"{}\[\]]+"
+CELL = r"[,\t\r\n\"{}\[\]]+"
+# A number as a table of integers has it.
+_NUMBER = r"^[+]?0*([0-9]+)([.]0*)?$"
 
 
 @dataclass(frozen=True)
 class Column:
     """A declared column: its name in SQL, its name in files, and the group of its keys.
 
-    With ``has_words`` a key may be any word of its values.
+    With ``has_words`` a key may be any word of its values, of those that begin with ``start``.
     """
 
     name: str
     physical: str
     group: str
     has_words: bool = False
+    start: str = ""
 
     def parts(self, value: object) -> set[str]:
         """What of a value may be a key."""
-        return words(str(value)) if self.has_words else {str(value)}
+        if not self.has_words:
+            return {str(value)}
+        return words(str(value)) if str(value).startswith(self.start) else set()
 
 
 @dataclass
@@ -79,13 +85,22 @@ class Seen:
 
 
 def words(text: str) -> set[str]:
-    return {*re.split(WORD, text), *re.split(FIELD, text)} - {""}
+    """The words and fields of a text, and numbers also as integers are written."""
+    found = {part for one in (WORD, FIELD, CELL) for part in re.split(one, text, flags=re.ASCII)}
+    return (found | {re.sub(_NUMBER, r"\1", word) for word in found}) - {""}
 
 
 def words_sql(text: str) -> str:
-    """SQL of the same for an expression, as an array."""
-    literals = ("'" + p.replace("\\", "\\\\").replace("'", "\\'") + "'" for p in (WORD, FIELD))
-    return f"array_union({', '.join(f'split({text}, {literal})' for literal in literals)})"
+    """SQL of the same for an expression, as an array; of a JSON object also its values."""
+    parts = (f"split({text}, {_literal(one)})" for one in (WORD, FIELD, CELL))
+    values = f"map_values(from_json({text}, 'map<string,string>'))"
+    found = f"flatten(array({', '.join(parts)}, coalesce({values}, array())))"
+    numbers = f"transform({found}, word -> regexp_replace(word, {_literal(_NUMBER)}, '$1'))"
+    return f"array_remove(array_union({found}, {numbers}), '')"
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def base(path: str) -> str:

@@ -152,8 +152,9 @@ def _hits(
             value = F.col(quoted_name(column.physical))
             test = search.test(column, value)
             if column.has_words:
-                words = F.expr(words_sql(quoted_name(column.physical)))
-                test = F.exists(words, partial(search.test, column))
+                name = quoted_name(column.physical)
+                text = f"if(startswith({name}, '{column.start}'), {name}, null)"
+                test = F.exists(F.expr(words_sql(text)), partial(search.test, column))
             tests[column.name] = tests[column.name] | test if column.name in tests else test
     whole = F.to_json(F.struct("*"))
     for number, value in enumerate(search.values, 1):
