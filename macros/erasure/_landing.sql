@@ -2,8 +2,8 @@
 
 {#
     The landing folders of an erasure, by their names in models: {path, format, separator, null_value, columns, tables}.
-    `columns` are {name, group, kind}; `tables` are the records of files that models have of the folder: for each of them a
-    file that was written anew would be a new one.
+    `columns` are {name, group, kind}; `tables` are the records of files that models have of the folder: for each of them
+    a file that was written anew would be a new one.
 #}
 {% macro _erased_folders(macro, tables) -%}
     {%- set folders, names, problems = {}, {}, [] -%}
@@ -24,13 +24,15 @@
         )}) -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
-    {%- for folder in folders.values() if folder.columns -%}{%- do names.update({folder.folder: folder}) -%}{%- endfor -%}
+    {%- for folder in folders.values() if folder.columns -%}
+        {%- do names.update({folder.folder: folder}) -%}
+    {%- endfor -%}
     {{- return(names) -}}
 {%- endmacro %}
 
 {#
-    The models that land files, {read, record, table}: `read` is what they land, by their code or `meta`, `record` the table
-    that knows its files, if there is one, `table` that of the erasure.
+    The models that land files, {read, record, table}: `read` is what they land, by their code or `meta`, `record` the
+    table that knows its files, if there is one, `table` that of the erasure.
 #}
 {% macro _landing_readers(macro, tables) -%}
     {%- set readers, problems, schemas, erasure = [], [], dbt_delta._schemas(), adapter.dbt_delta_erasure() -%}
@@ -89,8 +91,8 @@
             {%- do large.append(file.path) if file.bytes > limit -%}
         {%- endfor -%}
         {%- set all = dict(
-            folder, path=path, paths=paths, large=large, is_there=is_there, known=dbt_delta._columns_of_landing(folder, path)
-            if paths else []
+            folder, path=path, paths=paths, large=large, is_there=is_there,
+            known=dbt_delta._columns_of_landing(folder, path) if paths else [],
         ) -%}
         {%- do searched.update({name: dict(all, files=erasure.records(
             dbt_delta._landing_records_sql(all, erasure.words_sql('line')), folder.columns, subjects
@@ -105,7 +107,9 @@
     {%- set sql = 'select * from ' ~ dbt_delta._columnar_from(folder.format, path) -%}
     {%- set found = dbt_delta._attempt('describe query ' ~ sql) -%}
     {%- if found.problem -%}
-        {%- do dbt_delta._refuse('The ' ~ folder.format ~ ' files in ' ~ path ~ ' cannot be read as one table. ' ~ found.problem) -%}
+        {%- do dbt_delta._refuse(
+            'The ' ~ folder.format ~ ' files in ' ~ path ~ ' cannot be read as one table. ' ~ found.problem
+        ) -%}
     {%- endif -%}
     {{- return(dbt_delta._columns_of(sql)) -}}
 {%- endmacro %}
@@ -162,7 +166,8 @@
 {% macro _know_files(table, files, record) -%}
     {%- set existing = dbt_delta._existing(api.Relation.create(schema=table.schema, identifier=table.identifier)) -%}
     {%- set new = dbt_delta._new_files_sql(table, files | rejectattr('part', 'none') | list, existing.columns) -%}
-    {%- if new.sql and dbt_delta._ask('select count(*) as row_count from (' ~ new.sql ~ ')').rows[0]['row_count'] | int -%}
+    {%- set counted = 'select count(*) as row_count from (' ~ new.sql ~ ')' -%}
+    {%- if new.sql and dbt_delta._ask(counted).rows[0]['row_count'] | int -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
             {%- do dbt_delta._execute(
                 'insert into ' ~ dbt_delta._named(table) ~ ' (' ~ new.columns | join(', ') ~ ') ' ~ new.sql
@@ -204,8 +209,8 @@
 
 {#
     The records of landing files: path, _file, modified_at, _file_size, _line, line_count, and for each column its value
-    k1, k2 .. and w1, w2 ..: the words of a record that does not say which column a value is of. `words` is the expression
-    of those of `line`.
+    k1, k2 .. and w1, w2 ..: the words of a record that does not say which column a value is of. `words` is the
+    expression of those of `line`.
 #}
 {% macro _landing_records_sql(folder, words) -%}
 {%- set values, unclear = [], [] -%}
@@ -218,7 +223,8 @@
         'json': 'try_variant_get(fields[' ~ dbt_delta._literal(column.name) ~ "], '$', 'string')", 'text': 'line',
     }.get(folder.format, 'v' ~ loop.index) -%}
     {%- set number = 'try_cast(' ~ value ~ ' as bigint)' -%}
-    {%- do is_odd.append('is_odd or (is_refused and not array_contains(names, ' ~ name ~ '))') if folder.format == 'csv' -%}
+    {%- do is_odd.append('is_odd or (is_refused and not array_contains(names, ' ~ name ~ '))')
+        if folder.format == 'csv' -%}
     {%- do is_odd.append('fields is null') if folder.format == 'json' -%}
     {%- do is_odd.append('(' ~ value ~ ' is not null and ' ~ number ~ ' is null)') if column.kind == 'integer' -%}
     {%- do values.append(
@@ -228,9 +234,9 @@
 {%- endfor -%}
 {%- set words = 'array_union(' ~ words ~ ', transform(cells, cell -> ' ~ dbt_delta._csv_text('cell') ~ '))'
     if folder.format == 'csv' else words -%}
-with {{ {'csv': dbt_delta._csv_records_sql, 'json': dbt_delta._line_records_sql, 'text': dbt_delta._line_records_sql}.get(
-    folder.format, dbt_delta._columnar_records_sql
-)(folder) }}
+with {{ {
+    'csv': dbt_delta._csv_records_sql, 'json': dbt_delta._line_records_sql, 'text': dbt_delta._line_records_sql,
+}.get(folder.format, dbt_delta._columnar_records_sql)(folder) }}
 
 select
     {%- for value in values %}
@@ -247,8 +253,8 @@ from records
 {%- endmacro %}
 
 {#
-    The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. Of a file
-    that a table has refused the first line may be one with values, too.
+    The CTE `records` of CSV files, with the fields as they are written, and the names in the header in lower case. Of a
+    file that a table has refused the first line may be one with values, too.
 #}
 {% macro _csv_records_sql(folder) -%}
 {%- set is_kept = '(position > 0 or is_refused)' -%}
@@ -327,8 +333,8 @@ records as (
         1 as _line,
         '' as line
         {%- for column in folder.columns %},
-        {{ 'cast(' ~ dbt_delta._quoted(column.name) ~ ' as string)' if dbt_delta._column(folder.known, column.name) is not none
-            else 'cast(null as string)' }} as v{{ loop.index }}
+        {%- set is_known = dbt_delta._column(folder.known, column.name) is not none %}
+        cast({{ dbt_delta._quoted(column.name) if is_known else 'null' }} as string) as v{{ loop.index }}
         {%- endfor %}
     from {{ dbt_delta._columnar_from(folder.format, folder.path) }}
     where {{ dbt_delta._in_files(folder.paths) }}

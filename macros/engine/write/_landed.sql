@@ -24,7 +24,10 @@
     {{- return(true) -}}
 {%- endmacro %}
 
-{# The text of a rejected row that may have values: its line, or the header of a file. Other reasons have numbers of ours. #}
+{#
+    The text of a rejected row that may have values: its line, or the header of a file. Other reasons have numbers of
+    ours.
+#}
 {% macro _rejected_text() -%}
     {{- return(
         'case when _rejected_line is not null then _rejected_line when startswith(_rejected_reason, '
