@@ -4,7 +4,7 @@ Plays the oracles in turn, each round with a seed of its own, and adds a line fo
 ``campaigns.csv``: time (UTC), commit, seed, test, cases, seconds and how it ended. What a failed
 round printed is kept in ``.pytest_cache``; its seed and its number of cases play it again:
 
-    DBT_DELTA_SEED=<seed> DBT_DELTA_EXAMPLES=<cases> ./run test <test>
+    DBT_DELTA_SEED=<seed> DBT_DELTA_EXAMPLES=<cases> ./run test --long <test>
 """
 
 import csv
@@ -67,7 +67,7 @@ def totals() -> Iterator[str]:
 def _play(test: str, cases: int, commit: str) -> bool:
     seed, started = random.SystemRandom().randrange(10**6), time.monotonic()
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", *test.split()],
+        [sys.executable, "-m", "pytest", "-s", "--long", "-p", "no:cacheprovider", *test.split()],
         cwd=ROOT,
         env={**os.environ, "DBT_DELTA_SEED": str(seed), "DBT_DELTA_EXAMPLES": str(cases)},
         stdout=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """Which tests run, in which order, and how long they took.
 
-Without ``--long`` the tests marked ``long`` are left out and random cases are few and always the
-same ones. Of several processes each takes the longest file that is left, by ``seconds.json``, so
+Without ``--long`` the tests marked ``long`` are left out, unless they are named (``file::test``),
+and random cases are few and always the same ones. Of several processes each takes the longest file that is left, by ``seconds.json``, so
 that none idles at the end. The seconds of each run are kept beside pytest's cache; durations.py
 compares them.
 """
@@ -32,7 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--long"):
-        long = [item for item in items if item.get_closest_marker("long")]
+        named = tuple(argument for argument in config.args if "::" in argument)
+        long = [
+            item
+            for item in items
+            if item.get_closest_marker("long") and not item.nodeid.startswith(named)
+        ]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
     if not hasattr(config, "workerinput"):

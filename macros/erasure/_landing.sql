@@ -82,36 +82,18 @@
 {% macro _searched_folders(macro, folders, subjects) -%}
     {%- set searched, erasure = {}, adapter.dbt_delta_erasure() -%}
     {%- for name, folder in folders.items() -%}
-        {%- set path, paths, large, limit = dbt_delta.landing_dir(name), [], [], dbt_delta._whole_file_bytes() -%}
+        {%- set path = dbt_delta.landing_dir(name) -%}
         {%- set is_there = erasure.exists(path) -%}
-        {%- for file in (
-            dbt_delta._unseen_files(path, name.rpartition('://')[2].strip('/'), none, macro) if is_there else []
-        ) -%}
-            {%- do paths.append(file.path) -%}
-            {%- do large.append(file.path) if file.bytes > limit -%}
-        {%- endfor -%}
+        {%- set found = dbt_delta._files_of_folder(path, name, none, macro, is_there) -%}
         {%- set all = dict(
-            folder, path=path, paths=paths, large=large, is_there=is_there,
-            known=dbt_delta._columns_of_landing(folder, path) if paths else [],
+            folder, path=path, paths=found.files, large=found.large, is_there=is_there,
+            known=dbt_delta._columns_of_files(path, folder.format, found.files, macro, ''),
         ) -%}
         {%- do searched.update({name: dict(all, files=erasure.records(
             dbt_delta._landing_records_sql(all, erasure.words_sql('line')), folder.columns, subjects
-        ) if paths else {})}) -%}
+        ) if all.paths else {})}) -%}
     {%- endfor -%}
     {{- return(searched) -}}
-{%- endmacro %}
-
-{# The columns of Parquet and ORC files. #}
-{% macro _columns_of_landing(folder, path) -%}
-    {%- if folder.format not in ('parquet', 'orc') -%}{{- return([]) -}}{%- endif -%}
-    {%- set sql = 'select * from ' ~ dbt_delta._columnar_from(folder.format, path) -%}
-    {%- set found = dbt_delta._attempt('describe query ' ~ sql) -%}
-    {%- if found.problem -%}
-        {%- do dbt_delta._refuse(
-            'The ' ~ folder.format ~ ' files in ' ~ path ~ ' cannot be read as one table. ' ~ found.problem
-        ) -%}
-    {%- endif -%}
-    {{- return(dbt_delta._columns_of(sql)) -}}
 {%- endmacro %}
 
 {# Why landing files cannot be changed; all of it before the first write. #}

@@ -7,15 +7,11 @@
 {% macro _landing(folder, macro) -%}
     {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
     {%- set path = dbt_delta.landing_dir(folder) -%}
-    {%- set folder, ledger = folder.rpartition('://')[2].strip('/'), this if is_incremental() else none -%}
+    {%- set ledger = this if is_incremental() else none -%}
     {%- do dbt_delta._check_one_folder(path, macro) if execute -%}
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
-    {%- set found = dbt_delta._unseen_files(path, folder, ledger, macro) if is_listed else [] -%}
-    {%- set large, limit = [], dbt_delta._whole_file_bytes() -%}
-    {%- for file in found if file.bytes > limit -%}{%- do large.append(file.path) -%}{%- endfor -%}
-    {{- return({
-        'path': path, 'ledger': ledger, 'files': found | map(attribute='path') | list, 'large': large,
-    }) -}}
+    {%- set found = dbt_delta._files_of_folder(path, folder, ledger, macro, is_listed) -%}
+    {{- return(dict(found, path=path, ledger=ledger)) -}}
 {%- endmacro %}
 
 {#
@@ -92,18 +88,9 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# The columns of Parquet and ORC files, {name, type}; none for other formats. #}
-{% macro _columns_of_files(landing, format) -%}
-    {%- if format not in ('parquet', 'orc') or not landing.files -%}{{- return([]) -}}{%- endif -%}
-    {%- set sql = 'select * from ' ~ dbt_delta._columnar_from(format, landing.path) -%}
-    {%- set found = dbt_delta._attempt('describe query ' ~ sql) -%}
-    {%- if found.problem -%}
-        {%- do dbt_delta._refuse(
-            'dbt_delta.landed_files: the ' ~ format ~ ' files in ' ~ landing.path ~ ' cannot be read as one table. '
-            ~ 'Nothing was loaded. ' ~ found.problem
-        ) -%}
-    {%- endif -%}
-    {%- set columns = dbt_delta._columns_of(sql) -%}
+{# The columns of Parquet and ORC files that are loaded. #}
+{% macro _loaded_columns(landing, format) -%}
+    {%- set columns = dbt_delta._columns_of_files(landing.path, format, landing.files, 'landed_files') -%}
     {%- if dbt_delta._column(columns, '_metadata') is not none -%}
         {%- do dbt_delta._refuse(
             'dbt_delta.landed_files: files in ' ~ landing.path ~ " have a column _metadata, which hides Spark's own of "

@@ -9,7 +9,7 @@
     {%- if landing.ledger is not none and not landing.files -%}
         select * from {{ landing.ledger }} where false
     {%- else -%}
-        {%- set found = dbt_delta._columns_of_files(landing, format) if execute else [] -%}
+        {%- set found = dbt_delta._loaded_columns(landing, format) if execute else [] -%}
         {%- set columns = dbt_delta._landed_columns(landing, format, columns, found, drift, separator) -%}
         {%- set masked = dbt_delta._masked_here() if execute else [] -%}
         {{- dbt_delta.get_landed_csv_sql(

@@ -24,6 +24,7 @@ QUICK_FOLDERS = (
     "functions",
     "iceberg",
     "incremental",
+    "landing",
     "maintenance",
     "publish",
     "relations",

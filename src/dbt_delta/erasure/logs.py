@@ -95,8 +95,9 @@ def words_sql(text: str) -> str:
     parts = (f"split({text}, {_literal(one)})" for one in (WORD, FIELD, CELL))
     values = f"map_values(from_json({text}, 'map<string,string>'))"
     found = f"flatten(array({', '.join(parts)}, coalesce({values}, array())))"
-    numbers = f"transform({found}, word -> regexp_replace(word, {_literal(_NUMBER)}, '$1'))"
-    return f"array_remove(array_union({found}, {numbers}), '')"
+    number = f"regexp_replace(word, {_literal(_NUMBER)}, '$1')"
+    both = f"flatten(transform({found}, word -> array(word, {number})))"
+    return f"array_remove(array_distinct({both}), '')"
 
 
 def _literal(text: str) -> str:

@@ -6,6 +6,7 @@ DBT_DELTA_EXAMPLES=200   how many inputs (default 3, --long 40); see drawing.py
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from tests.functional.drawing import ONLY, SEED, draw, examples
@@ -82,6 +83,7 @@ CASES = st.builds(
 )
 
 
+@pytest.mark.long
 def test_a_model_follows_its_input(project: Project) -> None:
     drawn = dict(enumerate(draw(CASES, SEED, COUNT)))
     cases = {f"m{n}": case for n, case in drawn.items() if not ONLY or n in ONLY}

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.functional import tables
 from tests.functional.drawing import SEED, examples
 from tests.functional.harness import Project, session
@@ -29,6 +31,7 @@ UNBLOCKED = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRet
 Rows = Counter[tuple[Any, ...]]
 
 
+@pytest.mark.long
 def test_no_version_inside_the_floor_changes(new_project: Callable[..., Project]) -> None:
     for number, first in enumerate(range(0, examples(SLICE, 24), SLICE)):
         project = new_project(f"slice_{number}")

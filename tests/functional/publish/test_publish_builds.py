@@ -81,7 +81,7 @@ class Readers:
 
     def _read(self) -> None:
         own = session().newSession()
-        while not self._done.wait(0.02 if IS_LONG else 0.5):
+        while not self._done.wait(0.02 if IS_LONG else 2):
             try:
                 self.seen.append(tuple(own.sql(self._sql).collect()[0]))
             except Exception as error:

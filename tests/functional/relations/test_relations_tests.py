@@ -158,6 +158,7 @@ class Table:
         return {test: {"arguments": arguments, "config": config}}
 
 
+@pytest.mark.long
 def test_oracle(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As dbt's own, with the plugin and by macros alone."""
     random = Random(SEED)

@@ -104,6 +104,7 @@ def _reference(name: str) -> str:
     return f"source('raw', '{name}')" if name in RAW else f"ref('{name}')"
 
 
+@pytest.mark.long
 def test_equal_tables_and_no_needless_run(
     new_project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:

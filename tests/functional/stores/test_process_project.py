@@ -49,6 +49,7 @@ def s3(tmp_path: Path) -> Generator[serving.Store, None, None]:
         yield running
 
 
+@pytest.mark.long
 def test_every_kind_of_node_on_s3(project: Project, s3: serving.Store) -> None:
     # The second command finds Spark still there.
     environment = {**s3.environment, "DBT_DELTA_STORE": s3.address, "DBT_DELTA_WARM": "15s"}
