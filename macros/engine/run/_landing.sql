@@ -5,7 +5,8 @@
     one value. None of a folder that is not listed.
 #}
 {% macro _files_of_folder(path, folder, ledger, macro, is_listed) -%}
-    {%- set files, large, limit, name = [], [], dbt_delta._whole_file_bytes(), folder.rpartition('://')[2].strip('/') -%}
+    {%- set files, large, limit = [], [], dbt_delta._whole_file_bytes() -%}
+    {%- set name = folder.rpartition('://')[2].strip('/') -%}
     {%- for file in (dbt_delta._unseen_files(path, name, ledger, macro) if is_listed else []) -%}
         {%- do files.append(file.path) -%}
         {%- do large.append(file.path) if file.bytes > limit -%}
