@@ -1,9 +1,9 @@
 """Which tests run, in which order, and how long they took.
 
 Without ``--long`` the tests marked ``long`` are left out, unless they are named (``file::test``),
-and random cases are few and always the same ones. Of several processes each takes the longest file that is left, by ``seconds.json``, so
-that none idles at the end. The seconds of each run are kept beside pytest's cache; durations.py
-compares them.
+and random cases are few and always the same ones. Of several processes each takes the longest file
+that is left, by ``seconds.json``, so that none idles at the end. The seconds of each run are kept
+beside pytest's cache; durations.py compares them.
 """
 
 import os

@@ -28,8 +28,12 @@
         {%- if known is none and not is_rebuilt -%}
             {%- do dbt_delta._execute(dbt_delta.get_set_properties_sql(existing.relation, promised)) -%}
         {%- endif -%}
+        {%- set how = {
+            'mode': settings.output_mode, 'appends': settings.strategy == 'append',
+            'takes_latest': settings.duplicate_keys == 'latest',
+        } -%}
         {%- set batches = adapter.dbt_delta_stream(
-            sql, settings.output_mode, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
+            sql, how, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
         ) -%}
     {%- endif -%}
     {%- if flags.EMPTY or (is_rebuilt and batches == 0) -%}
@@ -81,6 +85,7 @@
 {% macro _stream_settings() -%}
     {%- set settings = dbt_delta._incremental_settings() -%}
     {%- set asked, mode = config.get('incremental_strategy'), config.get('output_mode', 'append') -%}
+    {%- set strategy = asked or ('merge' if settings.unique_key else 'append') -%}
     {%- do dbt_delta._check_choice('output_mode', mode, ['append', 'update']) -%}
     {%- if asked not in (none, 'append', 'merge') -%}
         {%- do dbt_delta._refuse(
@@ -92,9 +97,10 @@
         {%- do dbt_delta._refuse(
             'file_format of the stream is ' ~ dbt_delta._format() ~ '. Only delta keeps which batches were written.'
         ) -%}
-    {%- elif mode == 'update' and not settings.unique_key -%}
+    {%- elif mode == 'update' and strategy != 'merge' -%}
         {%- do dbt_delta._refuse(
-            'output_mode of the stream is update: its rows replace earlier ones, which needs a unique_key.'
+            'output_mode of the stream is update: its rows replace earlier ones, which needs a unique_key'
+            ~ (' and incremental_strategy merge.' if settings.unique_key else '.')
         ) -%}
     {%- elif settings.by_source_action -%}
         {%- do dbt_delta._refuse(
@@ -106,8 +112,10 @@
             ~ ' out with --exclude.'
         ) -%}
     {%- endif -%}
+    {#- Which rows the first batch has is chance: it is checked like all others. -#}
     {%- set settings = dict(
-        settings, strategy=asked or ('merge' if settings.unique_key else 'append'), output_mode=mode
+        settings, strategy=strategy, output_mode=mode,
+        duplicate_keys=settings.duplicate_keys or ('error' if strategy == 'merge' else none),
     ) -%}
     {#- What is written is the SELECT of a batch's view, which looks inexpensive. -#}
     {%- set is_stored = settings.stage == 'auto' and dbt_delta._reads_batch_twice({}, settings)
@@ -144,10 +152,10 @@
     {%- endif -%}
     {%- if not problem -%}{{- return(known) -}}{%- endif -%}
     {%- set problem = dbt_delta._bare(this) ~ ': ' ~ problem ~ '. ' -%}
-    {%- if not settings.unique_key -%}
+    {%- if settings.strategy != 'merge' -%}
         {%- do dbt_delta._refuse(
-            problem ~ 'A new stream would append rows that it has. Nothing was changed. Use --full-refresh, or give the '
-            ~ 'model a unique_key.'
+            problem ~ 'A new stream would append rows that it has. Nothing was changed. Use --full-refresh, or '
+            ~ ('incremental_strategy merge.' if settings.unique_key else 'give the model a unique_key.')
         ) -%}
     {%- endif -%}
     {%- do log(problem ~ 'All inputs are read again and merged.', info=true) -%}

@@ -18,6 +18,7 @@ from tests.functional.stores import serving
 # Many small statements; the other tests run plans as users do.
 QUICK_FOLDERS = (
     "ci",
+    "cross_db",
     "diff",
     "erasure",
     "expectations",

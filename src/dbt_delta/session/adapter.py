@@ -336,7 +336,7 @@ class DeltaAdapter(StockAdapter):
     def dbt_delta_stream(
         self,
         sql: str,
-        mode: str,
+        how: dict[str, Any],
         checkpoint: str,
         relation: Any,
         write: Any,
@@ -346,7 +346,8 @@ class DeltaAdapter(StockAdapter):
         from dbt_delta.stream import available as streams
 
         name = (relation.schema, relation.identifier)
-        return streams.run(self._session(), sql, mode, checkpoint, name, partial(write, about))
+        kind = streams.Kind(**how)
+        return streams.run(self._session(), sql, kind, checkpoint, name, partial(write, about))
 
     @available
     def dbt_delta_report(

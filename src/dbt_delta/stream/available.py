@@ -18,7 +18,15 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt_delta.session import facts
 from dbt_delta.stream import sources
-from dbt_delta.stream.checkpoint import application, finish, note, problem, version
+from dbt_delta.stream.checkpoint import (
+    application,
+    finish,
+    is_new,
+    note,
+    problem,
+    restored_input,
+    version,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,10 +74,25 @@ class Watch:
 watch = Watch()
 
 
+@dataclass(frozen=True)
+class Kind:
+    """How batches become rows of the table.
+
+    ``mode`` is Spark's output mode. What ``appends`` has each row of an input once more if the
+    stream reads it again. What ``takes_latest`` keeps one of several rows of a key: a new
+    checkpoint reads all of them in one batch, as Delta gives old rows in the order in which files
+    were written, by OPTIMIZE too.
+    """
+
+    mode: str = "append"
+    appends: bool = True
+    takes_latest: bool = False
+
+
 def run(
     connection: "SessionConnection",
     sql: str,
-    mode: str,
+    kind: Kind,
     checkpoint: str,
     name: tuple[str, str],
     write: Callable[[str, dict[str, Any]], Any],
@@ -83,8 +106,8 @@ def run(
 
     Raises:
         Ended: a service ended it while there was more to read.
-        DbtRuntimeError: the SELECT reads no stream, or a table that is not Delta's; the table was
-            restored or made anew meanwhile.
+        DbtRuntimeError: the SELECT reads no stream, a table that is not Delta's, or an input whose
+            rows came back; the table was restored or made anew meanwhile.
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
     with connection.running():
@@ -98,14 +121,19 @@ def run(
                 "under an old name or with an old time. Nothing was read. Land them with "
                 "dbt_delta.landed_files in an incremental model, and stream its table"
             )
+        if kind.appends and (input := restored_input(connection.session, checkpoint, rows)):
+            raise DbtRuntimeError(
+                f"{input}, after the stream had read it: the rows that came back would be appended "
+                "again. Nothing was read. Use --full-refresh"
+            )
         handed = _Batches(connection.session)
-        query = (
-            rows.writeStream.foreachBatch(handed.give)
-            .outputMode(mode)
-            .option("checkpointLocation", checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
+        stream = rows.writeStream.foreachBatch(handed.give).outputMode(kind.mode)
+        stream = stream.option("checkpointLocation", checkpoint)
+        if kind.takes_latest and is_new(connection.session, checkpoint):
+            stream = stream.trigger(once=True)
+        else:
+            stream = stream.trigger(availableNow=True)
+        query = stream.start()
     identity, written = application(query.id), 0
     try:
         last = _last(connection, name, identity)

@@ -5,13 +5,14 @@ from a copy, older than the other: then rows would be left out silently.
 """
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session import facts, folders
-from dbt_delta.state import log
+from dbt_delta.state import log, plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # A folder of ours. The name of its empty file is the number of the last batch that the table has.
 # A kill cannot leave it with another number.
@@ -35,9 +36,49 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
         return "the checkpoint of its stream is older than the last batch that it has"
     if last < _newest(spark, f"{checkpoint}/{_NOTE}"):
         return "it lacks batches that its stream has written"
-    if _is_restored(*_opened(spark, name)):
+    if _is_restored(*_opened(spark, name)[:2]):
         return "it was restored to a version before the last batch of its stream"
     return ""
+
+
+def is_new(spark: "SparkSession", checkpoint: str) -> bool:
+    """Whether no batch was planned with it yet."""
+    return _newest(spark, f"{checkpoint}/offsets") < 0
+
+
+def restored_input(spark: "SparkSession", checkpoint: str, rows: "DataFrame") -> str:
+    """Which input a RESTORE has put back files of, and removed none, since a stream has read it.
+
+    Delta takes the rows of such files for new ones. Empty if there is none.
+
+    Args:
+        rows: the stream.
+    """
+    read = dict(_read_before(spark, checkpoint))
+    for schema, name, _ in plan.streamed(rows._jdf.queryExecution().analyzed()) if read else ():
+        opened, newest, identity = _opened(spark, (schema, name))
+        for number in range(read.get(identity, newest + 1), newest + 1):
+            info = log.info_of(opened, number)
+            metrics = info.get("operationMetrics") or {}
+            back, gone = (
+                int(metrics.get(f"num{what}Files", 0)) for what in ("Restored", "Removed")
+            )
+            # Of a commit that also removes files Spark says so, or leaves it out.
+            if info.get("operation") == "RESTORE" and back and not gone:
+                return f"{schema}.{name} was restored by its version {number}"
+    return ""
+
+
+def _read_before(spark: "SparkSession", checkpoint: str) -> Iterator[tuple[str, int]]:
+    """By the id of an input: the first version that a stream has not planned to read."""
+    newest = _newest(spark, f"{checkpoint}/offsets")
+    for line in (text(spark, f"{checkpoint}/offsets/{newest}") or "").splitlines():
+        if line.startswith("{"):
+            offset = json.loads(line)
+            if "reservoirId" in offset:
+                # A table is read whole first, as of its version then.
+                is_whole = bool(offset.get("isStartingVersion"))
+                yield offset["reservoirId"], int(offset["reservoirVersion"]) + is_whole
 
 
 def version(
@@ -58,7 +99,7 @@ def version(
     from pyspark.errors import AnalysisException
 
     try:
-        opened, newest = _opened(spark, name)
+        opened, newest, _ = _opened(spark, name)
     except (AnalysisException, LookupError):
         if since is None:
             return None, -1
@@ -103,12 +144,14 @@ def _is_restored(opened: log.Log, newest: int) -> bool:
     return False
 
 
-def _opened(spark: "SparkSession", name: tuple[str, str]) -> tuple[log.Log, int]:
-    """The log of a Delta table, and its newest version."""
+def _opened(spark: "SparkSession", name: tuple[str, str]) -> tuple[log.Log, int, str]:
+    """The log of a Delta table, its newest version, and its id."""
     found = facts.delta_table(spark, ".".join(map(facts.quoted_name, name)))
     if found is None:
         raise LookupError(f"{name} is no Delta table")
-    return log.open_log(spark, facts.place_of(found[1])), int(found[1].version())
+    snapshot = found[1]
+    opened = log.open_log(spark, facts.place_of(snapshot))
+    return opened, int(snapshot.version()), str(snapshot.metadata().id())
 
 
 def _is_anew(info: dict[str, Any]) -> bool:

@@ -116,12 +116,61 @@ def test_after_a_restore_rows_come_back_or_the_run_is_refused(streams: Project) 
     build(streams)
     for name in ("added", "merged"):
         streams.sql(f"restore table {{schema}}.{name} to version as of 0")
+    # A key does not make of an append a merge.
+    keyed = FILES["models/added.sql"].replace(
+        "'stream'", "'stream', unique_key='id', incremental_strategy='append'"
+    )
+    streams.write({"models/added.sql": keyed})
     run = build(streams, check=False)
     assert messages(run)["merged"] == "1 batch"
     assert "added: it was restored to a version before the last batch" in run.output
+    assert "Use --full-refresh, or incremental_strategy merge." in run.output
     assert rows(streams, "merged")[-1] == (7, 70)
     again = build(streams, check=False)
     assert messages(again)["merged"] == "0 batches"
+
+
+def test_one_row_of_a_key_is_left_in_whatever_order_they_come(streams: Project) -> None:
+    """OPTIMIZE makes old rows the newest file, and a new stream reads files by their time."""
+    streams.write({name: None for name in FILES if name.endswith(".sql")})
+    streams.sql("create table {schema}.lines (id bigint, v bigint, p int) using delta "
+                "partitioned by (p)")  # fmt: skip
+    for values in ("(1, 10, 0)", "(9, 90, 0)", "(1, 11, 1)"):
+        streams.sql(f"insert into {{schema}}.lines values {values}")
+    streams.sql("optimize {schema}.lines where p = 0")
+    latest = ", duplicate_keys='latest', duplicate_keys_order_by='v desc'"
+    for name, more, files in (("latest", latest, 1), ("once", "", 9)):
+        streams.write(
+            {
+                f"models/{name}.sql": f"""
+                    {{{{ config(materialized='stream', unique_key='id'{more}) }}}}
+                    select id, v from {{{{ dbt_delta.stream(
+                        source('raw', 'lines'), max_files_per_trigger={files}
+                    ) }}}}
+                    """
+            }
+        )
+    run = build(streams, check=False)
+    assert messages(run)["latest"] == "1 batch"
+    assert rows(streams, "latest") == [(1, 11), (9, 90)]
+    assert 'has duplicate keys of unique_key id: 1, the first {"id":1} (2 rows)' in run.output
+    assert not streams.sql("show tables in {schema} like 'once'")
+
+
+def test_rows_of_an_input_that_come_back_are_not_appended_again(streams: Project) -> None:
+    text = FILES["models/added.sql"].replace("=1", "=1, ignore_deletes=true")
+    streams.write({"models/added.sql": text})
+    build(streams)
+    before = rows(streams, "added"), streams.version("added")
+    streams.sql("delete from {schema}.orders")
+    streams.sql("restore table {schema}.orders to version as of 2")
+    streams.sql("insert into {schema}.orders values (4, 40)")
+    run = build(streams, check=False)
+    said = f"{streams.schema}.orders was restored by its version 4, after the stream had read it"
+    assert said in run.output
+    assert (rows(streams, "added"), streams.version("added")) == before
+    build(streams, "-s", "added", "--full-refresh")
+    assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60), (4, 80)]
 
 
 def test_a_table_or_a_checkpoint_of_before_loses_no_row(streams: Project) -> None:
@@ -237,6 +286,11 @@ def test_a_table_that_is_restored_meanwhile_stops_its_stream(streams: Project, b
             "Use merge, with a unique_key, or append",
         ),
         (", incremental_strategy='merge'", None, "is merge, which needs a unique_key"),
+        (
+            ", incremental_strategy='append', unique_key='id', output_mode='update'",
+            None,
+            "needs a unique_key and incremental_strategy merge",
+        ),
         (", file_format='parquet'", None, "file_format of the stream is parquet"),
     ],
 )

@@ -113,6 +113,25 @@ def test_a_batch_that_comes_again_is_not_written_again(lake: Lake) -> None:
         assert lake.rows(name) == [(1, "a", 1)]
 
 
+def test_groups_go_on_after_a_kill(lake: Lake) -> None:
+    """Spark fails if nobody has read the rows of a batch of which it keeps groups."""
+    writer = idempotent_writer(lake.table("counted", "(at int, n bigint)"), unique_key="at")
+
+    def run() -> None:
+        source = session().readStream.schema("id bigint, v string, at int")
+        counted = source.json(f"{lake.folder}/in").groupBy("at").count()
+        stream = counted.withColumnRenamed("count", "n").writeStream.outputMode("update")
+        stream = stream.option("checkpointLocation", f"{lake.folder}/own")
+        stream.foreachBatch(writer).trigger(availableNow=True).start().awaitTermination()
+
+    lake.arrive((1, "a", 1), (2, "b", 1))
+    run()
+    lake.forget("counted")
+    lake.arrive((3, "c", 1))
+    run()
+    assert lake.rows("counted") == [(1, 3)]
+
+
 def test_a_new_checkpoint_is_refused_or_merged(lake: Lake) -> None:
     """The numbers of its micro-batches begin again: Delta alone would skip new rows."""
     added, merged = lake.table("added"), lake.table("merged")
