@@ -142,6 +142,7 @@ def test_a_jvm_of_other_settings_or_with_a_file_is_not_taken(kept: Home) -> None
     kept.wait_for_end(_jvm(kept))
 
 
+@pytest.mark.long
 def test_a_killed_command_takes_its_spark_with_it(kept: Home) -> None:
     """The statement that dbt was running ends with dbt, as it does without a keeper."""
     kept.run("run", "-s", "quick")
