@@ -5,9 +5,14 @@
 {% macro spark__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=none) -%}
     {%- set found = [] -%}
     {%- for schema in dbt_delta._schemas() if dbt_delta._is_like(schema, schema_pattern) -%}
-        {%- for relation in adapter.list_relations(none, schema) -%}
-            {%- set name = relation.identifier -%}
-            {%- do found.append(dbt_delta._literals([schema, name, relation.type]) | join(', '))
+        {%- set views = [] -%}
+        {%- for row in dbt_delta._ask('show views in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
+            {%- do views.append(row['viewName']) -%}
+        {%- endfor -%}
+        {%- for row in dbt_delta._ask('show tables in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
+            {%- set name = row['tableName'] -%}
+            {%- set texts = dbt_delta._literals([schema, name, 'view' if name in views else 'table']) -%}
+            {%- do found.append(texts | join(', '))
                 if dbt_delta._is_like(name, table_pattern) and not dbt_delta._is_like(name, exclude) -%}
         {%- endfor -%}
     {%- endfor -%}

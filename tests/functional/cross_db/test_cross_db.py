@@ -42,7 +42,7 @@ LISTS = """
         n % 2 as odd,
         {{ dbt.listagg('t', "'; '", 'order by n desc') }} as all_texts,
         {{ dbt.listagg('t', "'|'", 'order by n desc', 2) }} as two_texts,
-        {{ dbt.listagg('distinct n % 3', "','", 'order by n % 3') }} as numbers
+        {{ dbt.listagg('distinct string(n % 3)', "','", 'order by string(n % 3)') }} as numbers
     """
 HOSTILE = ["a|b|c", "", "|", "a.b", "a||b", "é|\\|'", None, "x^y|z", "[|]"]
 
