@@ -1,24 +1,27 @@
 {#
-    For dbt_utils.get_relations_by_pattern and get_relations_by_prefix, whose own SQL asks information_schema: a SELECT of
-    the tables and views of all schemas by patterns of ILIKE.
+    dbt_utils.get_relations_by_pattern, whose own SQL asks information_schema: the tables and views of all schemas by
+    patterns of ILIKE.
 #}
-{% macro spark__get_tables_by_pattern_sql(schema_pattern, table_pattern, exclude='', database=none) -%}
+{% macro spark__get_relations_by_pattern(schema_pattern, table_pattern, exclude='', database=none) -%}
     {%- set found = [] -%}
-    {%- for schema in dbt_delta._schemas() if dbt_delta._is_like(schema, schema_pattern) -%}
+    {%- for schema in (dbt_delta._schemas() if execute else []) if dbt_delta._is_like(schema, schema_pattern) -%}
         {%- set views = [] -%}
         {%- for row in dbt_delta._ask('show views in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
             {%- do views.append(row['viewName']) -%}
         {%- endfor -%}
         {%- for row in dbt_delta._ask('show tables in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
             {%- set name = row['tableName'] -%}
-            {%- set texts = dbt_delta._literals([schema, name, 'view' if name in views else 'table']) -%}
-            {%- do found.append(texts | join(', '))
-                if dbt_delta._is_like(name, table_pattern) and not dbt_delta._is_like(name, exclude) -%}
+            {%- do found.append(api.Relation.create(
+                schema=schema, identifier=name, type='view' if name in views else 'table'
+            )) if dbt_delta._is_like(name, table_pattern) and not dbt_delta._is_like(name, exclude) -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- set rows = found or ["'', '', ''"] -%}
-    select * from values ({{ rows | join('), (') }}) as t (table_schema, table_name, table_type)
-    {{- ' where false' if not found }}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# dbt_utils.get_relations_by_prefix. #}
+{% macro spark__get_relations_by_prefix(schema, prefix, exclude='', database=none) -%}
+    {{- return(dbt_delta.spark__get_relations_by_pattern(schema, prefix ~ '%', exclude)) -}}
 {%- endmacro %}
 
 {% macro _is_like(text, pattern) -%}
@@ -34,4 +37,12 @@
         from {{ relation }}
     )
     where __dbt_number = 1
+{%- endmacro %}
+
+{# For audit_helper.compare_and_classify_query_results: Spark has no distinct count over a window. #}
+{% macro spark___count_num_rows_in_status() -%}
+    {%- set key = ['dbt_audit_surrogate_key', 'dbt_audit_pk_row_num'] -%}
+    dense_rank() over (partition by dbt_audit_row_status order by {{ key | join(', ') }})
+    + dense_rank() over (partition by dbt_audit_row_status order by {{ key | join(' desc, ') }} desc)
+    - 1
 {%- endmacro %}

@@ -23,3 +23,15 @@
 {% macro spark__escape_single_quotes(expression) -%}
     {{- dbt_delta._literal(expression)[1:-1] -}}
 {%- endmacro %}
+
+{# dbt_expectations.regexp_instr, whose own for Spark leaves flags out, and the backslashes of a raw expression. #}
+{% macro spark__regexp_instr(source_value, regexp, position, occurrence, is_raw, flags) -%}
+    {%- if (position, occurrence) != (1, 1) -%}
+        {%- do dbt_delta._refuse(
+            'dbt_expectations.regexp_instr: Spark finds the first match from the beginning only. Got: position '
+            ~ position ~ ', occurrence ' ~ occurrence
+        ) -%}
+    {%- endif -%}
+    {%- set pattern = ('(?' ~ flags ~ ')' if flags else '') ~ regexp -%}
+    regexp_instr({{ source_value }}, {{ dbt_delta._literal(pattern) if is_raw else "'" ~ pattern ~ "'" }})
+{%- endmacro %}

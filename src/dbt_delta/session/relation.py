@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Any
 
 from dbt.adapters.base.relation import EventTimeFilter
 from dbt.adapters.contracts.relation import ComponentName
@@ -11,6 +12,11 @@ from dbt.adapters.spark.relation import SparkRelation
 @dataclass(frozen=True, eq=False, repr=False)
 class DeltaRelation(SparkRelation):
     """A relation of our adapter."""
+
+    @classmethod
+    def create(cls, database: Any = None, *parts: Any, **named: Any) -> "DeltaRelation":
+        """``target.database``, which packages pass, is undefined on Spark."""
+        return super().create(database or None, *parts, **named)
 
     def _is_exactish_match(self, field: ComponentName, value: str) -> bool:
         """dbt asks in lower case, and Iceberg's catalog keeps the case that a model has."""
