@@ -36,7 +36,7 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
         return "the checkpoint of its stream is older than the last batch that it has"
     if last < _newest(spark, f"{checkpoint}/{_NOTE}"):
         return "it lacks batches that its stream has written"
-    if _is_restored(*_opened(spark, name)[:2]):
+    if _is_restored(*_opened(spark, name)):
         return "it was restored to a version before the last batch of its stream"
     return ""
 
@@ -56,8 +56,9 @@ def restored_input(spark: "SparkSession", checkpoint: str, rows: "DataFrame") ->
     """
     read = dict(_read_before(spark, checkpoint))
     for schema, name, _ in plan.streamed(rows._jdf.queryExecution().analyzed()) if read else ():
-        opened, newest, identity = _opened(spark, (schema, name))
-        for number in range(read.get(identity, newest + 1), newest + 1):
+        snapshot = _snapshot(spark, (schema, name))
+        opened, newest = log.open_log(spark, facts.place_of(snapshot)), int(snapshot.version())
+        for number in range(read.get(snapshot.metadata().id(), newest + 1), newest + 1):
             info = log.info_of(opened, number)
             metrics = info.get("operationMetrics") or {}
             back, gone = (
@@ -99,7 +100,7 @@ def version(
     from pyspark.errors import AnalysisException
 
     try:
-        opened, newest, _ = _opened(spark, name)
+        opened, newest = _opened(spark, name)
     except (AnalysisException, LookupError):
         if since is None:
             return None, -1
@@ -144,14 +145,18 @@ def _is_restored(opened: log.Log, newest: int) -> bool:
     return False
 
 
-def _opened(spark: "SparkSession", name: tuple[str, str]) -> tuple[log.Log, int, str]:
-    """The log of a Delta table, its newest version, and its id."""
+def _opened(spark: "SparkSession", name: tuple[str, str]) -> tuple[log.Log, int]:
+    """The log of a Delta table, and its newest version."""
+    snapshot = _snapshot(spark, name)
+    return log.open_log(spark, facts.place_of(snapshot)), int(snapshot.version())
+
+
+def _snapshot(spark: "SparkSession", name: tuple[str, str]) -> Any:
+    """The newest snapshot of a Delta table."""
     found = facts.delta_table(spark, ".".join(map(facts.quoted_name, name)))
     if found is None:
         raise LookupError(f"{name} is no Delta table")
-    snapshot = found[1]
-    opened = log.open_log(spark, facts.place_of(snapshot))
-    return opened, int(snapshot.version()), str(snapshot.metadata().id())
+    return found[1]
 
 
 def _is_anew(info: dict[str, Any]) -> bool:
