@@ -27,7 +27,8 @@ _CHANCE = {
     *("Mode", "Sample"),
 }
 _FOREIGN = (
-    *("PythonUDF", "ScalaUDF", "ScalaAggregator", "TypedAggregate", "HiveUDF"),
+    *("PythonUDF", "PythonUDAF", "PythonUDTF", "PythonWorkerLogs", "HiveUDF"),
+    *("ScalaUDF", "ScalaAggregator", "TypedAggregate", "ApplyFunctionExpression", "V2Aggregator"),
     *("ScriptTransformation", "VariableReference"),
 )
 _PARSING = ("Cast", "ParseToTimestamp", "ParseToDate", "ToTimestamp", "TryToTimestamp", "ToTime")

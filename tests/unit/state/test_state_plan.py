@@ -69,6 +69,11 @@ def test_relations_are_found_behind_views_and_in_subqueries() -> None:
         pytest.param(selected(expression("aggregate.First")), "chance: First", id="first"),
         pytest.param(selected(expression("aggregate.Sum")), "", id="sum"),
         pytest.param(selected(expression("PythonUDF")), "PythonUDF", id="python"),
+        *(
+            pytest.param(selected(expression(name)), name, id=name)
+            for name in ("PythonUDAF", "PythonUDTF", "ApplyFunctionExpression")
+        ),
+        pytest.param(selected(expression("aggregate.V2Aggregator")), "V2Aggregator", id="v2"),
         pytest.param(selected(expression("VariableReference")), "VariableReference", id="variable"),
         pytest.param([node("ScriptTransformation"), ROW], "ScriptTransformation", id="script"),
         pytest.param(
