@@ -359,6 +359,8 @@ def _never(node: Any) -> str:
         return "it has a sql_header"
     if found := nodes.clock(node):
         return f"its configuration depends on the clock, on chance or on the user: {found}"
+    if nodes.has_query(node):
+        return "its configuration has a subquery"
     if getattr(node, "language", "sql") == "python" and not node.config.get("deterministic"):
         return "it is a Python model without deterministic: true"
     return ""

@@ -4,11 +4,13 @@ import datetime as dt
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_delta.state import plan
 from dbt_delta.state.decide import BuildAfter
 
 ALWAYS = "always"
@@ -24,10 +26,17 @@ _WRITING = re.compile(
 )
 # What gives something else each time, in a condition or expression of a configuration.
 _CLOCK = re.compile(
-    r"\b(?:current_(?:date|timestamp|time|user)|localtimestamp|session_user)\b"
-    r"|\b(?:now|curdate|unix_timestamp|rand|randn|random|uuid|user)\s*\(",
+    r"\b(?:current_(?:date|timestamp|time|user)|localtime(?:stamp)?|session_user)\b"
+    r"|\b(?:now|curdate|unix_timestamp|rand|randn|random|randstr|uniform|uuid|shuffle|user"
+    r"|monotonically_increasing_id|spark_partition_id)\s*\(",
     re.IGNORECASE,
 )
+# Texts, quoted names and comments in SQL; and what begins a query beside them.
+_OPAQUE = re.compile(
+    r"\br(['\"]).*?\1|(['\"])(?:\\.|(?!\2).)*\2|`[^`]*`|--[^\n]*|/\*.*?\*/",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUERY = re.compile(r"\bselect\b|[()]\s*(?:table|from)\b", re.IGNORECASE)
 _STOCK = ("dbt", "dbt_spark")
 _FOLLOWING = {
     "macro.dbt.is_incremental",
@@ -85,11 +94,34 @@ def has_hooks(node: Any) -> bool:
 
 def clock(node: Any) -> str:
     """What in a node's configuration differs from run to run; empty if nothing does."""
+    about = _relevant(node)
+    if found := _CLOCK.search(json.dumps(about, default=str)):
+        return found[0]
+    return next(filter(None, map(plan.of_expression, _texts(about))), "")
+
+
+def has_query(node: Any) -> bool:
+    """Whether a node's configuration has SQL that reads relations beside those of its SELECT."""
+    about = _relevant(node)
+    if str(getattr(node, "resource_type", "")) == "test":
+        about.pop("where", None)  # which is in its SELECT
+    return any(_QUERY.search(_OPAQUE.sub(" ", text)) for text in _texts(about))
+
+
+def _relevant(node: Any) -> dict[str, Any]:
     config = node.config.to_dict(omit_none=True)
     about: dict[str, Any] = {k: v for k, v in config.items() if k not in _IRRELEVANT}
     about["expectations of columns"] = _expectations_of_columns(node)
-    found = _CLOCK.search(json.dumps(about, default=str))
-    return found[0] if found else ""
+    return about
+
+
+def _texts(about: Any) -> Iterator[str]:
+    """The texts in a configuration, without the names of its keys."""
+    if isinstance(about, str):
+        yield about
+    elif isinstance(about, (dict, list, tuple)):
+        for one in about.values() if isinstance(about, dict) else about:
+            yield from _texts(one)
 
 
 def writes_only_itself(node: Any) -> bool:

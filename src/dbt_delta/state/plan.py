@@ -34,12 +34,12 @@ _FOREIGN = (
 _PARSING = ("Cast", "ParseToTimestamp", "ParseToDate", "ToTimestamp", "TryToTimestamp", "ToTime")
 _OF_TODAY = re.compile(r"\s*(?:(?:now|today|yesterday|tomorrow)\b.*|T?\d{1,2}:\d.*)", re.I | re.S)
 _GAP = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
+_QUOTED = r"(['\"])\s*(?:(?:now|today|yesterday|tomorrow)\b|T?\d{1,2}:\d)[^'\"]*\1"
 # Spark makes a constant of such a literal when it parses it.
 _TYPED = re.compile(
-    r"\b(?:date|timestamp(?:_[ln]tz)?)" + _GAP + r"(['\"])\s*"
-    r"(?:now|today|yesterday|tomorrow|T?\d{1,2}:\d)[^'\"]*\1",
-    re.IGNORECASE | re.DOTALL,
+    r"\b(?:date|timestamp(?:_[ln]tz)?)" + _GAP + _QUOTED, re.IGNORECASE | re.DOTALL
 )
+_UNTYPED = re.compile(_QUOTED, re.IGNORECASE)
 # In the plan there is only the version that the time has now.
 _TRAVEL = re.compile(
     r"\b(?:timestamp|system_time)\s+as\s+of\b(?!\s*(?:timestamp\s*)?(['\"])\d{4}-[^'\"]*\1)",
@@ -124,6 +124,15 @@ def of_texts(texts: list[str]) -> str:
         if found := _TYPED.search(text) or _TRAVEL.search(text):
             return f"it depends on the clock: {found[0]}"
     return ""
+
+
+def of_expression(text: str) -> str:
+    """What in SQL that no plan tells of depends on the day; empty if nothing does.
+
+    Beside a date or a timestamp the text 'today' is one, too.
+    """
+    found = _UNTYPED.search(text) or _TRAVEL.search(text)
+    return found[0] if found else ""
 
 
 def _walk(nodes: list[dict[str, Any]], found: _Found, outer: tuple[tuple[str, str], ...]) -> None:

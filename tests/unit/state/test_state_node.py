@@ -82,10 +82,34 @@ def test_a_clock_in_a_condition_of_the_configuration_is_found() -> None:
         ({"merge_update_set_expressions": {"at": "NOW ( )"}}, True),
         ({"incremental_predicates": ["day > date'2024-01-01'", "now > known"]}, False),
         ({"meta": {"about": "now()"}}, False),
+        ({"not_matched_by_source_condition": "day < date'today'"}, True),
+        ({"incremental_predicates": ["at >= timestamp '12:30'", "id > 0"]}, True),
+        ({"merge_update_set_expressions": {"day": "'today'"}}, True),
+        ({"replace_where": "day >= date'2024-01-01' and place = 'nowhere'"}, False),
     ):
         node = SimpleNamespace(config=Config(config), language="sql")
         assert bool(nodes.clock(node)) == found, config
         assert ("depends on the clock" in build._never(node)) == found, config
+
+
+def test_a_subquery_in_the_configuration_is_found() -> None:
+    for config, found in (
+        ({"warn_if": "> (select max(n) from limits)"}, True),
+        ({"incremental_predicates": ["day in (\n from days SELECT day)"]}, True),
+        ({"merge_update_set_expressions": {"n": "(table limits)"}}, True),
+        ({"replace_where": "at in (/* of */ from days)"}, True),
+        ({"fail_calc": "count(r'\\', (select 1))"}, True),
+        ({"replace_where": "year = extract(year from day) and a is distinct from b"}, False),
+        ({"replace_where": "name <> 'it\\'s (select 1)' and `select` > 0"}, False),
+        ({"materialized": "table", "grants": {"select": ["from"]}, "meta": {"a": "select"}}, False),
+        ({"unique_key": ["from", "table"]}, False),
+    ):
+        node = SimpleNamespace(config=Config(config), language="sql", resource_type="model")
+        assert nodes.has_query(node) == found, config
+        assert (build._never(node) == "its configuration has a subquery") == found, config
+    # What dbt puts into the SELECT of a test, it reads there.
+    tested = SimpleNamespace(config=Config(where="id in (select 1)"), resource_type="test")
+    assert not nodes.has_query(tested)
 
 
 def macros(**texts: str) -> Any:
