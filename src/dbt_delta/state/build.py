@@ -43,7 +43,7 @@ class Look:
 
     node: Any
     is_asked: bool = False
-    own: Name | None = None
+    own: list[Name] = field(default_factory=list)
     code: str = ""
     config: str = ""
     # None where a node's result follows from no SELECT.
@@ -88,7 +88,7 @@ class Build:
             DbtRuntimeError: its configuration asks for something that there is not.
         """
         is_asked, after = nodes.asked(node)
-        look = Look(node, is_asked, nodes.relation(node))
+        look = Look(node, is_asked, nodes.relations(node))
         if not is_asked:
             return look
         try:
@@ -104,8 +104,8 @@ class Build:
         node, status = look.node, "error" if result is None else str(result.status)
         if self._facts is not None:
             only_itself = nodes.writes_only_itself(node)
-            if not only_itself or look.own is not None:
-                self._facts.forget(look.own if only_itself else None)
+            for name in look.own if only_itself else [None]:
+                self._facts.forget(name)
         if not look.is_asked or self._known is None:
             return
         try:
@@ -160,8 +160,8 @@ class Build:
         if look.skipped:
             return
         logger.debug(f"{node.unique_id} runs: {reason or SWITCH + ' or --full-refresh'}")
-        if look.own is not None:
-            look.before[look.own] = facts.of(*look.own)
+        for name in look.own:
+            look.before[name] = facts.of(*name)
         if look.unsure or look.sql is None:
             look.reads = plan.Reads()
             return
@@ -181,11 +181,11 @@ class Build:
             reads = self._reads(look.node, look.next_sql)
             record["code"] = nodes.digest(["sql", look.next_sql])
         record["unsure"] = reads.unsure
-        if look.own is not None:
-            after = self._facts.of(*look.own)
-            record["own"] = after
-            record["unsure"] = record["unsure"] or self._foreign(look, after)
-        for name in sorted((reads.tables | reads.views) - {look.own}):
+        for name, label in zip(look.own, decide.OWN):
+            after = self._facts.of(*name)
+            record["own"].append({"schema": name[0], "name": name[1], "fact": after})
+            record["unsure"] = record["unsure"] or self._foreign(look, name, label, after)
+        for name in sorted((reads.tables | reads.views) - set(look.own)):
             if name not in look.before:
                 record["unsure"] = record["unsure"] or "what it reads was not known before it ran"
                 continue
@@ -196,15 +196,16 @@ class Build:
             record["reads"].append({"schema": name[0], "name": name[1], "fact": fact, "via": via})
         return record
 
-    def _foreign(self, look: Look, after: decide.Fact) -> str:
-        """Why a node's own table is not known to be what the node made."""
+    def _foreign(self, look: Look, name: Name, label: str, after: decide.Fact) -> str:
+        """Why a relation of a node's own is not known to be what the node made."""
+        before = look.before.get(name)
         if after is None:
-            return "its table is gone"
+            # Without bad rows there is no quarantine.
+            return f"{label} is gone" if before or name == look.own[0] else ""
         if after["kind"] == "other" and look.node.resource_type != "test":
-            return "its table is no Delta table"
-        before = look.before.get(look.own)
+            return f"{label} is no Delta table"
         if after["kind"] == "delta" and not self._facts.is_own(before, after, get_invocation_id()):
-            return "others wrote to its table while it ran"
+            return f"others wrote to {label} while it ran"
         return ""
 
     def _start(self) -> Facts:
@@ -345,7 +346,7 @@ def _empty(look: Look, status: str) -> dict[str, Any]:
         "code": look.code,
         "config": look.config,
         "unsure": look.unsure,
-        "own": None,
+        "own": [],
         "reads": [],
         "at": time.time(),
     }

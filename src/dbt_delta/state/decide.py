@@ -13,19 +13,22 @@ SUCCESS = ("success", "pass")
 # What a node that does not run is called.
 UNCHANGED = "unchanged"
 NOT_DUE = "not due"
+# The relations that a node makes, in the order of ``Now.own``.
+OWN = ("its own table", "its quarantine")
 
 
 @dataclass(frozen=True)
 class Now:
     """A node as it is now.
 
-    ``fact`` tells what a relation is, by schema and name; ``change`` how a Delta table's rows
-    changed between two facts, empty where they did not.
+    ``own`` are the relations that it makes, its table first; ``fact`` tells what a relation is, by
+    schema and name; ``change`` how a Delta table's rows changed between two facts, empty where they
+    did not.
     """
 
     code: str
     config: str
-    own: tuple[str, str] | None
+    own: list[tuple[str, str]]
     fact: Callable[[str, str], Fact]
     change: Callable[[dict[str, Any], dict[str, Any]], str]
 
@@ -63,12 +66,17 @@ def why_itself(record: dict[str, Any] | None, now: Now) -> str:
         return "its configuration changed"
     if record["code"] != now.code:
         return "its code changed"
-    if now.own is None:
-        return ""
-    fact = now.fact(*now.own)
-    if fact is None:
-        return "its table is gone"
-    return _difference("its own table", record["own"], fact, now)
+    recorded = {(one["schema"], one["name"]): one["fact"] for one in record["own"]}
+    for name, label in zip(now.own, OWN):
+        old, fact = recorded.get(name), now.fact(*name)
+        if fact is not None:
+            reason = _difference(label, old, fact, now)
+        else:
+            # Without bad rows there is no quarantine.
+            reason = f"{label} is gone" if old or name == now.own[0] else ""
+        if reason:
+            return reason
+    return ""
 
 
 def changed_inputs(record: dict[str, Any], now: Now) -> dict[str, str]:

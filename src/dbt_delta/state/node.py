@@ -80,11 +80,19 @@ def _build_after(node: Any) -> BuildAfter | None:
     return BuildAfter(period, about.updates_on.value == "any")
 
 
-def relation(node: Any) -> tuple[str, str] | None:
-    """Schema and name of the relation that a node makes, if it makes one."""
+def relations(node: Any) -> list[tuple[str, str]]:
+    """Schema and name of the relations that a node makes: its table or view, and its quarantine."""
     if not getattr(node, "is_relational", False):
-        return None
-    return node.schema.lower(), node.alias.lower()
+        return []
+    schema, name = node.schema.lower(), node.alias.lower()
+    expectations = [node.config.get("expectations"), *dict(_expectations_of_columns(node)).values()]
+    is_diverting = any(
+        one.get("action") == "quarantine"
+        for listed in expectations
+        for one in (listed if isinstance(listed, list) else [])
+        if isinstance(one, dict)
+    )
+    return [(schema, name), *([(schema, f"{name}__quarantine")] if is_diverting else [])]
 
 
 def has_hooks(node: Any) -> bool:

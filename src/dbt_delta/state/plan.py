@@ -36,9 +36,7 @@ _OF_TODAY = re.compile(r"\s*(?:(?:now|today|yesterday|tomorrow)\b.*|T?\d{1,2}:\d
 _GAP = r"(?:\s|/\*.*?\*/|--[^\n]*\n)*"
 _QUOTED = r"(['\"])\s*(?:(?:now|today|yesterday|tomorrow)\b|T?\d{1,2}:\d)[^'\"]*\1"
 # Spark makes a constant of such a literal when it parses it.
-_TYPED = re.compile(
-    r"\b(?:date|timestamp(?:_[ln]tz)?)" + _GAP + _QUOTED, re.IGNORECASE | re.DOTALL
-)
+_TYPED = re.compile(r"\b(?:date|timestamp(?:_[ln]tz)?)" + _GAP + _QUOTED, re.IGNORECASE | re.DOTALL)
 _UNTYPED = re.compile(_QUOTED, re.IGNORECASE)
 # In the plan there is only the version that the time has now.
 _TRAVEL = re.compile(

@@ -37,7 +37,7 @@ def _lines(build: Build, adapter: Any, manifest: Any, node: Any) -> list[dict[st
     try:
         runner = _runner(adapter, node)
         compiled = runner.compile(manifest)
-        look = Look(compiled, True, nodes.relation(compiled))
+        look = Look(compiled, True, nodes.relations(compiled))
         why, skipped = build.weigh(look, runner, after)
     except DbtRuntimeError as error:
         why, skipped = f"it does not compile: {first_line(error)}", ""

@@ -107,8 +107,8 @@ class StateTable:
 def _parsed(text: str | None) -> dict[str, Any] | None:
     try:
         record = json.loads(text or "")
-        return (
-            record if {"status", "code", "config", "unsure", "reads", "at"} <= set(record) else None
-        )
+        is_whole = {"status", "code", "config", "unsure", "own", "reads", "at"} <= set(record)
     except (ValueError, TypeError):
         return None
+    # Before there were quarantines in it, ``own`` was one fact.
+    return record if is_whole and isinstance(record["own"], list) else None

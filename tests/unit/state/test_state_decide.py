@@ -10,6 +10,12 @@ from dbt_delta.state import decide
 OWN = {"kind": "delta", "place": "/own", "version": 3, "digest": "o"}
 INPUT = {"kind": "delta", "place": "/in", "version": 41, "digest": "i"}
 VIEW = {"kind": "view", "digest": "v"}
+QUARANTINE = {**OWN, "place": "/bad"}
+
+
+def own(fact: dict[str, Any] | None, quarantine: dict[str, Any] | None) -> list[dict[str, Any]]:
+    facts = {"own": fact, "bad": quarantine}
+    return [{"schema": "a", "name": name, "fact": one} for name, one in facts.items()]
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -18,17 +24,42 @@ def record(**changes: Any) -> dict[str, Any]:
         {"schema": "a", "name": "seen", "fact": VIEW, "via": ["a.seen"]},
     ]
     about = {"status": "success", "code": "c", "config": "k", "unsure": "", "at": 1000.0}
-    return {**about, "own": OWN, "reads": reads, **changes}
+    return {**about, "own": own(OWN, None)[:1], "reads": reads, **changes}
 
 
 def now(facts: dict[str, Any] | None = None, change: str = "", **changes: Any) -> decide.Now:
     known = {"own": OWN, "raw": INPUT, "seen": VIEW, **(facts or {})}
-    about = {"code": "c", "config": "k", "own": ("a", "own"), **changes}
+    about = {"code": "c", "config": "k", "own": [("a", "own")], **changes}
     return decide.Now(
         **about,
         fact=lambda schema, name: known[name],
         change=lambda old, new: "" if old == new else change or "version 41 -> 44",
     )
+
+
+BOTH = [("a", "own"), ("a", "bad")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        pytest.param(QUARANTINE, QUARANTINE, "", id="nothing"),
+        pytest.param(None, None, "", id="none"),
+        pytest.param(QUARANTINE, None, "its quarantine is gone", id="gone"),
+        pytest.param(None, QUARANTINE, "its quarantine was not there", id="new"),
+        pytest.param(
+            QUARANTINE,
+            {**QUARANTINE, "version": 4},
+            "version 41 -> 44 of its quarantine",
+            id="changed",
+        ),
+    ],
+)
+def test_the_quarantine_counts_as_the_own_table_does(
+    before: dict[str, Any] | None, after: dict[str, Any] | None, reason: str
+) -> None:
+    kept, found = record(own=own(OWN, before)), now({"bad": after}, own=BOTH)
+    assert decide.verdict(kept, found, None, 2000) == (reason, "" if reason else "unchanged")
 
 
 @pytest.mark.parametrize(
@@ -40,9 +71,9 @@ def now(facts: dict[str, Any] | None = None, change: str = "", **changes: Any) -
         pytest.param(record(unsure="it has hooks"), now(), "it has hooks", id="unsure"),
         pytest.param(record(), now(code="d"), "its code changed", id="code"),
         pytest.param(record(), now(config="l"), "its configuration changed", id="config"),
-        pytest.param(record(), now({"own": None}), "its table is gone", id="own gone"),
-        pytest.param(record(own=None), now(), "its own table was not there", id="own new"),
-        pytest.param(record(own=None), now(own=None), "", id="no table"),
+        pytest.param(record(), now({"own": None}), "its own table is gone", id="own gone"),
+        pytest.param(record(own=[]), now(), "its own table was not there", id="own new"),
+        pytest.param(record(own=[]), now(own=[]), "", id="no table"),
         pytest.param(
             record(),
             now({"own": {**OWN, "version": 4}}, "version 3 -> 4"),

@@ -54,6 +54,21 @@ def test_expectations_of_columns_count() -> None:
     assert nodes.writes_only_itself(one)
 
 
+def test_the_quarantine_is_a_relation_of_its_node() -> None:
+    def made(action: str, column: str = "warn", **more: Any) -> list[tuple[str, str]]:
+        listed = {"config": {"meta": {"expectations": [{"name": "a", "action": column}]}}}
+        config = Config(expectations=[{"name": "b", "action": action}])
+        about = {"schema": "S", "alias": "T", "is_relational": True, **more}
+        return nodes.relations(
+            SimpleNamespace(config=config, columns={"id": told(listed)}, **about)
+        )
+
+    both = [("s", "t"), ("s", "t__quarantine")]
+    assert made("quarantine") == made("drop", "quarantine") == both
+    assert made("fail") == both[:1]
+    assert made("quarantine", is_relational=False) == []
+
+
 def test_settings_that_decide_about_rows_count() -> None:
     node = SimpleNamespace(config=told({}), columns={})
     for key, is_so in (
