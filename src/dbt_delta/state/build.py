@@ -181,7 +181,7 @@ class Build:
             reads = self._reads(look.node, look.next_sql)
             record["code"] = nodes.digest(["sql", look.next_sql])
         record["unsure"] = reads.unsure
-        for name, label in zip(look.own, decide.OWN):
+        for name, label in zip(look.own, decide.OWN, strict=False):
             after = self._facts.of(*name)
             record["own"].append({"schema": name[0], "name": name[1], "fact": after})
             record["unsure"] = record["unsure"] or self._foreign(look, name, label, after)

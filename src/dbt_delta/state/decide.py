@@ -67,7 +67,7 @@ def why_itself(record: dict[str, Any] | None, now: Now) -> str:
     if record["code"] != now.code:
         return "its code changed"
     recorded = {(one["schema"], one["name"]): one["fact"] for one in record["own"]}
-    for name, label in zip(now.own, OWN):
+    for name, label in zip(now.own, OWN, strict=False):
         old, fact = recorded.get(name), now.fact(*name)
         if fact is not None:
             reason = _difference(label, old, fact, now)
