@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
@@ -20,6 +21,8 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 public class Bulk {
+    private static final String SETTING = "view.sqlConfig.";
+
     private final ObjectMapper json = new ObjectMapper();
 
     /** What facts.listing promises of the relations of a schema whose names match a pattern, as JSON. */
@@ -90,10 +93,27 @@ public class Bulk {
         if (isView) {
             about.put("text", optional(entry.viewText()));
             about.put("namespace", optional(entry.viewCatalogAndNamespace().lastOption()));
-            about.put("zone", optional(entry.properties().get("view.sqlConfig.spark.sql.session.timeZone")));
+            Map settings = settings(entry);
+            about.put("zone", settings.get("spark.sql.session.timeZone"));
+            about.put("settings", settings);
+            about.put("mode", optional(entry.properties().get("view.schemaMode")));
             about.put("columns", entry.schema().json());
         }
         return about;
+    }
+
+    /** The settings with which a view was created: Spark reads it with them. */
+    private static Map settings(CatalogTable view) {
+        Map found = new TreeMap();
+        Iterator each = CollectionConverters.asJava(view.properties()).entrySet().iterator();
+        while (each.hasNext()) {
+            Map.Entry one = (Map.Entry) each.next();
+            String key = (String) one.getKey();
+            if (key.startsWith(SETTING)) {
+                found.put(key.substring(SETTING.length()), one.getValue());
+            }
+        }
+        return found;
     }
 
     private static Object optional(Option found) {

@@ -38,6 +38,26 @@ _WRITING = re.compile(
 )
 _serial = itertools.count(1)
 _labelled = threading.local()
+_reading = threading.local()
+
+
+class NoWriting(DbtDatabaseError):
+    """A statement that may write, where nothing may be written."""
+
+
+@contextmanager
+def reading() -> Generator[None, None, None]:
+    """Refuses what may write in this thread: Jinja is rendered beside dbt's own rendering of it.
+
+    Raises:
+        NoWriting: a statement may write.
+    """
+    before = getattr(_reading, "is_on", False)
+    _reading.is_on = True
+    try:
+        yield
+    finally:
+        _reading.is_on = before
 
 
 class SessionConnection(SparkConnectionWrapper):
@@ -91,8 +111,9 @@ class SessionConnection(SparkConnectionWrapper):
         """
         self._result = None
         sql = as_sent(sql, bindings)
+        if _WRITING.search(sql):
+            self._note_writing(sql)
         self._staged.note(sql)
-        self.wrote = self.wrote or _WRITING.search(sql) is not None
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)
 
     def run_unfetched(self) -> None:
@@ -108,6 +129,7 @@ class SessionConnection(SparkConnectionWrapper):
         Raises:
             DbtDatabaseError: the error of Spark or of the model, with the line of the model.
         """
+        self._note_writing(code.co_filename)
         spark.coded.add(code.co_filename)
         try:
             with self.running():
@@ -154,7 +176,7 @@ class SessionConnection(SparkConnectionWrapper):
         """See ``publish.set_views``."""
         from dbt_delta.session import publish
 
-        self.wrote = True
+        self._note_writing(f"new texts of views in {schema}")
         with self.running():
             return publish.set_views(self.session, schema, texts)
 
@@ -233,6 +255,11 @@ class SessionConnection(SparkConnectionWrapper):
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
+
+    def _note_writing(self, what: str) -> None:
+        if getattr(_reading, "is_on", False):
+            raise NoWriting(f"its Jinja may write: {what.strip()}")
+        self.wrote = True
 
     def _send(self, sql: str) -> None:
         with self.running():

@@ -214,8 +214,9 @@ def listing(
 ) -> list[dict[str, Any]] | None:
     """What the macro ``_listing`` promises for all relations of schemas; opens no table.
 
-    With ``name``, for that one only. Views have ``columns``, too, as Spark's JSON. None in another
-    catalog than Spark's own. Relations that are dropped meanwhile are left out.
+    With ``name``, for that one only. Views have ``columns``, too, as Spark's JSON, and the
+    ``settings`` and the ``mode`` with which Spark reads them. None in another catalog than Spark's
+    own. Relations that are dropped meanwhile are left out.
     """
     if other := formats.of(spark):
         return list(other.listing(spark, schemas, name))

@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt_delta.session import spark, unit
+from dbt_delta.session.connection import NoWriting, reading
 from dbt_delta.session.errors import first_line
 from dbt_delta.session.facts import quoted_name
 from dbt_delta.state import decide, plan
@@ -246,41 +247,27 @@ class Build:
         if kind == "seed":
             return ["seed", nodes.seed_code(node)], None
         if kind == "unit_test":
-            return self._unit_test_key(node), None
+            return self._unit_test_key(runner, node), None
         if node.config.get("incremental_strategy") == "microbatch" and kind == "model":
             sql = self._rendered(runner, node, {})
             batches = [[str(at) for at in batch] for batch in runner.get_batches(node).values()]
             return ["batches", sql, batches], sql
         return ["sql", node.compiled_code], node.compiled_code
 
-    def _unit_test_key(self, test: Any) -> list[Any]:
-        """What the result of a unit test follows from; dbt renders it only when it runs it.
+    def _unit_test_key(self, runner: Any, test: Any) -> list[Any]:
+        """What the result of a unit test follows from: the SELECT that dbt makes when it runs it.
 
-        Its rows get the types that the columns of the model's inputs have.
+        It has the given rows, with the types that the columns of the model's inputs have.
         """
-        model = self._manifest.nodes[test.depends_on.nodes[0]]
-        sources, waiting, seen = [], [model.unique_id], set()
-        while waiting:
-            name = waiting.pop()
-            node = self._manifest.nodes.get(name) or self._manifest.sources[name]
-            if name in seen:
-                continue
-            seen.add(name)
-            if node is model or getattr(node, "is_ephemeral_model", False):
-                sources.append([node.raw_code, nodes.macros_behind(node, self._manifest)])
-                waiting.extend(node.depends_on.nodes)
-            is_read = node is not model or any(one.input == "this" for one in test.given)
-            if is_read and not getattr(node, "is_ephemeral_model", False):
-                sources.append([name, self._facts.columns(node.schema, node.identifier)])
+        from dbt.parser.unit_tests import UnitTestManifestLoader
+
+        given = UnitTestManifestLoader(self._manifest, self._config, {test.unique_id}).load()
+        with reading():
+            node = runner.compiler.compile_node(given.nodes[test.unique_id], given, {}, write=False)
         return [
             "unit test",
-            *[one.to_dict(omit_none=True) for one in test.given],
+            node.compiled_code,
             test.expect.to_dict(omit_none=True),
-            test.overrides.to_dict(omit_none=True) if test.overrides else {},
-            self._config.vars.to_dict(),
-            self._config.cli_vars,
-            self._manifest.env_vars,
-            sources,
             *self._expected_table(test),
         ]
 
@@ -289,8 +276,18 @@ class Build:
         if unit.EXPECT not in test.config.meta:
             return []
         node = unit.tested(self._manifest, test)
-        written = nodes.configuration(node, self._writing, self._settings, False)
-        return [test.config.meta, node.raw_code, written]
+        return [
+            test.config.meta,
+            [one.to_dict(omit_none=True) for one in test.given],
+            test.overrides.to_dict(omit_none=True) if test.overrides else {},
+            self._config.vars.to_dict(),
+            self._config.cli_vars,
+            self._manifest.env_vars,
+            node.raw_code,
+            nodes.configuration(node, self._writing, self._settings, False),
+            # Any of them may be called in the rows of the table before the run.
+            nodes.own_macros(self._manifest),
+        ]
 
     def _wrote(self) -> bool:
         """Whether a statement in a node's Jinja, which has been rendered, may have written."""
@@ -305,39 +302,44 @@ class Build:
             return ""
         if node.config.get("incremental_strategy") == "microbatch":
             return ""
+        if self._wrote():
+            return ""
         handle = self._adapter.connections.get_thread_connection().handle
         before = handle.work
         context = {"is_incremental": lambda: True, "dbt_delta_nothing_landed": True}
-        sql = self._rendered(runner, node, context)
+        try:
+            sql = self._rendered(runner, node, context)
+        except NoWriting:
+            return ""
         if handle.work != before or sql == node.compiled_code:
             return ""
         return sql
 
     def _rendered(self, runner: Any, node: Any, context: dict[str, Any]) -> str:
-        """A model's code, rendered beside dbt's own rendering of it."""
+        """A model's code, rendered beside dbt's own rendering of it.
+
+        Raises:
+            NoWriting: its Jinja writes, which it may do only once.
+        """
         fresh = copy.copy(node)
         fresh.compiled, fresh.compiled_code = False, None
         fresh.extra_ctes, fresh.extra_ctes_injected = [], False
         # dbt has resolved the ref() of foreign keys in place, and would take the result for one.
         fresh.constraints, fresh.columns = [], {}
-        compiled = runner.compiler.compile_node(fresh, self._manifest, context, write=False)
+        with reading():
+            compiled = runner.compiler.compile_node(fresh, self._manifest, context, write=False)
         return str(compiled.compiled_code)
 
     def _reads(self, node: Any, sql: str) -> plan.Reads:
         """What a node's code reads; of Python code, what dbt says that it may."""
         if getattr(node, "language", "sql") == "python":
             sql = " union all ".join(
-                f"select 1 from (select * from {_quoted(self._parent(name))})"
-                for name in node.depends_on.nodes
+                f"select 1 from (select * from {name})" for name in nodes.python_reads(sql)
             )
         try:
             return self._adapter.connections.get_thread_connection().handle.reads(sql or "select 1")
         except DbtRuntimeError as error:
             return plan.Reads(unsure=f"Spark cannot plan it alone: {first_line(error)}")
-
-    def _parent(self, name: str) -> Name:
-        parent = self._manifest.nodes.get(name) or self._manifest.sources[name]
-        return parent.schema, parent.identifier
 
 
 def _empty(look: Look, status: str) -> dict[str, Any]:

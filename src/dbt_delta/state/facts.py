@@ -4,14 +4,13 @@ A fact is ``{kind: delta, place, version, digest}``, ``{kind: view, digest}``, `
 ``{kind: source, at}`` of a source of another format that says when it was loaded.
 """
 
-import hashlib
-import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session import facts as session_facts
 from dbt_delta.state import log
 from dbt_delta.state.decide import Fact
+from dbt_delta.state.node import deciding, digest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,15 +61,6 @@ class Facts:
             first = before["version"] + 1 if is_same else 0
         return log.is_tagged(self._log(after["place"]), first, after["version"], run)
 
-    def columns(self, schema: str, name: str) -> str:
-        """A digest of a relation's columns; empty where they cannot be told."""
-        key = (schema.lower(), name.lower())
-        with self._guard:
-            entry = self._entry(key)
-        if entry is None or entry["type"] == "view" or entry["provider"] != "delta":
-            return "" if entry is None else _digest_of(entry)
-        return _digest(log.schema(self._log(entry["location"])))
-
     def forget(self, name: Name | None) -> None:
         """What was written by a node is asked again; without a name, everything."""
         with self._guard:
@@ -96,7 +86,7 @@ class Facts:
         if entry is None:
             return None
         if entry["type"] == "view":
-            return {"kind": "view", "digest": _digest_of(entry)}
+            return {"kind": "view", "digest": digest_of_view(entry)}
         if entry["provider"] != "delta" or not entry["location"]:
             if key not in self._loaded:
                 return {"kind": "other"}
@@ -110,10 +100,15 @@ class Facts:
         return log.open_log(self._spark, place)
 
 
-def _digest_of(entry: dict[str, Any]) -> str:
-    # What a view reads says its columns.
-    return _digest({key: value for key, value in entry.items() if key != "columns"})
+def digest_of_view(entry: dict[str, Any]) -> str:
+    """A digest of a view as the catalog lists it.
 
-
-def _digest(about: Any) -> str:
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:32]
+    Its columns have names and types of their own: those of the text are others where the view was
+    created with names, or before its table changed.
+    """
+    about = {
+        **entry,
+        "columns": log.plain_schema(entry["columns"]),
+        "settings": deciding(entry["settings"]),
+    }
+    return digest(about)

@@ -245,12 +245,6 @@ def metadata_of(info: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def schema(log: Log) -> str:
-    """Names and types of the newest version's columns as Delta writes them; empty if unknown."""
-    found = newest(log)
-    return "" if found is None else _schema_at(log, found["version"])
-
-
 def schema_at(log: Log, number: int) -> str:
     """The columns at a version as Delta writes them; empty if unknown.
 
@@ -270,6 +264,11 @@ def schema_at(log: Log, number: int) -> str:
             if "metaData" in action:
                 return str(action["metaData"]["schemaString"])
     return ""
+
+
+def plain_schema(text: str) -> str:
+    """The names and types of columns in Spark's JSON, without their comments."""
+    return json.dumps(_without_comments(json.loads(text)), sort_keys=True)
 
 
 def _name(number: int) -> str:
@@ -307,7 +306,7 @@ def _changes_data(log: Log, number: int) -> bool:
     for action in actions:
         if "metaData" in action:
             before = _schema_at(log, number - 1)
-            if not before or before != _plain_schema(action["metaData"]["schemaString"]):
+            if not before or before != plain_schema(action["metaData"]["schemaString"]):
                 return True
     return False
 
@@ -326,11 +325,7 @@ def _moves_rows(actions: list[dict[str, Any]]) -> bool:
 
 def _schema_at(log: Log, number: int) -> str:
     found = schema_at(log, number)
-    return found and _plain_schema(found)
-
-
-def _plain_schema(text: str) -> str:
-    return json.dumps(_without_comments(json.loads(text)), sort_keys=True)
+    return found and plain_schema(found)
 
 
 def _without_comments(kind: Any) -> Any:

@@ -1,5 +1,6 @@
 """What of a node of dbt decides about its result: code, configuration, macros behind it."""
 
+import ast
 import datetime as dt
 import hashlib
 import json
@@ -43,9 +44,12 @@ _FOLLOWING = {
     "macro.dbt_delta._new_input",
     "macro.dbt_delta._refuse_gap",
 }
-# Settings that decide what a plan gives, and among them those by which it is run.
+# Settings that decide what a plan gives; not so those by which it is run, or its commits are known.
 _SPARK = ("spark.sql.", "spark.databricks.")
-_SPEED = re.compile(r"spark\.sql\.(warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)")
+_RUNNING = re.compile(
+    r"spark\.sql\.(?:warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)"
+    r"|spark\.databricks\.delta\.commitInfo\."
+)
 
 
 def asked(node: Any) -> tuple[bool, BuildAfter | None]:
@@ -167,11 +171,7 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
         "config": {key: value for key, value in config.items() if key not in irrelevant},
         "relation": [getattr(node, "schema", ""), getattr(node, "alias", "")],
         "kept": is_kept,
-        "spark": {
-            key: str(value)
-            for key, value in settings.items()
-            if key.startswith(_SPARK) and not _SPEED.match(key)
-        },
+        "spark": deciding(settings),
         "writing": writing,
         "expectations of columns": _expectations_of_columns(node),
     }
@@ -185,6 +185,15 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
     constraints = getattr(node, "constraints", None) or []
     about["constraints"] = [constraint.to_dict(omit_none=True) for constraint in constraints]
     return digest(about)
+
+
+def deciding(settings: dict[str, Any]) -> dict[str, str]:
+    """Those of Spark's settings by which rows may differ."""
+    return {
+        key: str(value)
+        for key, value in settings.items()
+        if key.startswith(_SPARK) and not _RUNNING.match(key)
+    }
 
 
 def _column(about: dict[str, Any], is_described: bool, irrelevant: set[str]) -> dict[str, Any]:
@@ -216,9 +225,27 @@ def seed_code(node: Any) -> str:
     return hashlib.sha256((Path(node.root_path) / node.original_file_path).read_bytes()).hexdigest()
 
 
-def macros_behind(node: Any, manifest: Any) -> list[tuple[str, str]]:
-    """Names and texts of the macros that a node calls, and these in turn."""
-    return _with_called(node.depends_on.macros, manifest)
+def own_macros(manifest: Any) -> list[tuple[str, str]]:
+    """Names and texts of the macros of the project and its packages, without dbt_delta."""
+    return sorted(
+        (name, macro.macro_sql)
+        for name, macro in manifest.macros.items()
+        if macro.package_name not in (*_STOCK, "dbt_delta")
+    )
+
+
+def python_reads(code: str) -> list[str]:
+    """The relations that ref() and source() of a compiled Python model give, as in SQL.
+
+    dbt writes them there, with --defer those of the other state.
+    """
+    found: set[str] = set()
+    for function in ast.parse(code).body:
+        if isinstance(function, ast.FunctionDef) and function.name in ("ref", "source"):
+            for line in function.body:
+                if isinstance(line, ast.Assign) and isinstance(line.value, ast.Dict):
+                    found |= set(ast.literal_eval(line.value).values())
+    return sorted(found)
 
 
 def asks_incremental(macros: list[str], manifest: Any) -> bool:

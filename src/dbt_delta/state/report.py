@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_delta.session.connection import NoWriting, reading
 from dbt_delta.session.errors import first_line
 from dbt_delta.session.select import KINDS, select
 from dbt_delta.state import node as nodes
@@ -36,9 +37,12 @@ def _lines(build: Build, adapter: Any, manifest: Any, node: Any) -> list[dict[st
         return []
     try:
         runner = _runner(adapter, node)
-        compiled = runner.compile(manifest)
-        look = Look(compiled, True, nodes.relations(compiled))
-        why, skipped = build.weigh(look, runner, after)
+        with reading():
+            compiled = runner.compile(manifest)
+            look = Look(compiled, True, nodes.relations(compiled))
+            why, skipped = build.weigh(look, runner, after)
+    except NoWriting as error:
+        why, skipped = f"only a run can tell: {first_line(error)}", ""
     except DbtRuntimeError as error:
         why, skipped = f"it does not compile: {first_line(error)}", ""
     last = build.last(node) or {}

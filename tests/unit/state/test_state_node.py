@@ -75,6 +75,7 @@ def test_settings_that_decide_about_rows_count() -> None:
         ("spark.sql.session.timeZone", True),
         ("spark.databricks.delta.schema.autoMerge.enabled", True),
         ("spark.sql.shuffle.partitions", False),
+        ("spark.databricks.delta.commitInfo.userMetadata", False),
         ("spark.driver.memory", False),
     ):
         found = {nodes.configuration(node, "", {key: value}, False) for value in ("a", "b")}
@@ -125,6 +126,31 @@ def test_a_subquery_in_the_configuration_is_found() -> None:
     # What dbt puts into the SELECT of a test, it reads there.
     tested = SimpleNamespace(config=Config(where="id in (select 1)"), resource_type="test")
     assert not nodes.has_query(tested)
+
+
+PYTHON = """
+
+def model(dbt, session):
+    refs = {"not": "one"}
+    return dbt.ref("codes").join(dbt.source("raw", "lines"))
+
+def ref(*args, **kwargs):
+    refs = {"codes": "`prod`.`codes`", "mine.codes.v2": "`dev`.`codes_v2`"}
+    key = '.'.join(args)
+    return dbt_load_df_function(refs[key])
+
+def source(*args, dbt_load_df_function):
+    sources = {"raw.lines": "`raw`.`l\\u00e9nes`"}
+    return dbt_load_df_function(sources[key])
+
+config_dict = {"a": "b"}
+"""
+
+
+def test_a_python_model_reads_what_dbt_wrote_into_its_code() -> None:
+    expected = ["`dev`.`codes_v2`", "`prod`.`codes`", "`raw`.`lénes`"]
+    assert nodes.python_reads(PYTHON) == expected
+    assert nodes.python_reads("def model(dbt, session):\n    return 1\n") == []
 
 
 def macros(**texts: str) -> Any:
