@@ -17,6 +17,7 @@ from dbt_delta.session import spark, unit
 from dbt_delta.session.connection import NoWriting, reading
 from dbt_delta.session.errors import first_line
 from dbt_delta.session.facts import quoted_name
+from dbt_delta.session.java import java
 from dbt_delta.state import decide, plan
 from dbt_delta.state import node as nodes
 from dbt_delta.state.facts import Facts, Name
@@ -73,6 +74,7 @@ class Build:
         self._known: Records | None = None
         self._table: StateTable | None = None
         self._facts: Facts | None = None
+        self._versions: list[str] = []
         # --show prints the rows of a seed that was loaded.
         asked = (_flag(config, "FULL_REFRESH"), _flag(config, "SHOW"))
         self._is_forced = is_forced() or any(asked)
@@ -80,7 +82,8 @@ class Build:
 
     @cached_property
     def _writing(self) -> str:
-        return nodes.writing(self._manifest)
+        """By what results are computed and written, beside the code and the settings."""
+        return nodes.digest([nodes.writing(self._manifest), nodes.package(), *self._versions])
 
     def look(self, runner: Any, node: Any) -> Look:
         """What is known of a compiled node, and whether it is skipped.
@@ -215,6 +218,8 @@ class Build:
             if self._facts is not None:
                 return self._facts
             session = spark.new_session(self._settings)
+            self._settings.update(_settings_of(session))
+            self._versions = [session.version, java(session._jvm, "io.delta.package").VERSION()]
             for key, value in _QUICK.items():
                 session.conf.set(key, value)
             credentials = self._config.credentials
@@ -225,7 +230,7 @@ class Build:
                     f"{self._table.name} cannot be used: {self._known.problem}. Every node runs. "
                     "Drop the table: the next run makes it anew."
                 )
-            # Without it in the profile Spark takes the machine's.
+            # Nobody may have set it: Spark takes the machine's.
             self._settings[_ZONE] = session.conf.get(_ZONE)
             self._facts = Facts(session, self._loaded())
             return self._facts
@@ -392,6 +397,12 @@ def is_forced() -> bool:
 
 def _flag(config: Any, name: str) -> Any:
     return getattr(config.args, name, None) or getattr(config.args, name.lower(), None)
+
+
+def _settings_of(session: Any) -> dict[str, str]:
+    """All settings of a session, in one call: those of the profile, the environment and files."""
+    lines = session._jsparkSession.conf().getAll().mkString("\0").split("\0")
+    return dict(line.split(" -> ", 1) for line in lines)
 
 
 def _quoted(name: Name) -> str:

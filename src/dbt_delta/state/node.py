@@ -161,8 +161,8 @@ def _expectations_of_columns(node: Any) -> list[Any]:
 def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bool) -> str:
     """A digest of all configuration by which a node's result may differ.
 
-    ``writing`` is as from ``writing``, ``settings`` the Spark settings of the profile; ``is_kept``
-    says whether a test's failures are stored.
+    ``writing`` tells by what results are computed and written, ``settings`` are those of the Spark
+    session; ``is_kept`` says whether a test's failures are stored.
     """
     config = node.config.to_dict(omit_none=True)
     # The older form of constraints stands in `meta`.
@@ -218,6 +218,14 @@ def writing(manifest: Any) -> str:
         )
     ]
     return digest(_with_called(found, manifest))
+
+
+def package() -> str:
+    """A digest of this package's Python, which writes seeds and runs models in it."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:32]
 
 
 def seed_code(node: Any) -> str:
