@@ -50,6 +50,29 @@ FILES = {
     "models/foreign.sql": """
         {{ config(materialized='table') }} select * from {{ source('other', 'files') }}
     """,
+    "models/persons.sql": """
+        {{ config(materialized='table') }} select a, b from {{ source('other', 'people') }}
+    """,
+    "models/judged.sql": """
+        {{ config(materialized='table',
+            expectations=[{'name': 'low', 'expression': 'code < 2', 'action': 'quarantine'}]) }}
+        select * from {{ ref('codes') }}
+    """,
+    "models/factored.sql": """
+        {{ config(materialized='table') }}
+        select code * {{ config.get('factor', 1) }} as n from {{ ref('codes') }}
+    """,
+    "models/coded.py": """
+        def model(dbt, session):
+            dbt.config(materialized="table", deterministic=True)
+            return dbt.ref("codes").select("code")
+    """,
+    "models/noted.sql": """
+        {{ config(materialized='incremental') }}
+        {% if execute %}{% do run_query('insert into ' ~ target.schema ~ '.notes values (1)') %}
+        {% endif %}
+        select 1 as id
+    """,
     "models/followed.sql": """
         {{ config(materialized='stream') }}
         select * from {{ dbt_delta.stream(source('other', 'lines')) }}
@@ -64,7 +87,7 @@ FILES = {
         sources:
           - name: other
             schema: "{{ target.schema }}"
-            tables: [{name: files, loaded_at_field: loaded_at}, {name: lines}]
+            tables: [{name: files, loaded_at_field: loaded_at}, {name: lines}, {name: people}]
         models:
           - name: counted
             columns: [{name: label, data_tests: [not_null, unique]}]
@@ -77,7 +100,12 @@ FILES = {
               - input: ref('codes')
                 rows: [{code: 1, label: one}]
             expect: {rows: [{label: one, n: 1}]}
+          - name: times
+            model: factored
+            given: [{input: ref('codes'), rows: [{code: 0}]}]
+            expect: {rows: [{n: 0}]}
     """,
+    "models/factored.yml": "models: [{name: factored, config: {factor: 2}}]",
     "tests/kept_failures.sql": """
         {{ config(store_failures=true) }} select * from {{ ref('kept') }} where code > 7
     """,
@@ -85,10 +113,16 @@ FILES = {
 ALWAYS = {"clocked", "hooked"}
 OF_RAW = {"seen", "merged", "counted", "batches", "named"}
 OF_COUNTED = {"not_null_counted_label", "unique_counted_label"}
-OF_CODES = {"counted", "kept", "kept_failures", "past", *OF_COUNTED}
+OF_CODES = {
+    *("counted", "kept", "kept_failures", "past", "judged", "factored", "coded"),
+    *OF_COUNTED,
+}
 KEPT_LESS = "{{ config(materialized='table') }} select code from {{ ref('codes') }}"
 KEPT_BY_PROPERTY = KEPT_LESS.replace("'table'", "'table', tblproperties={'a': 'b'}")
 SEED = "code,label\n0,zero\n1,one\n2,two\n3,three\n"
+OTHER_FACTOR = "models: [{name: factored, config: {factor: 3}}]"
+BAD = "judged__quarantine"
+PEOPLE = "create or replace view {schema}.people (%s) as select x, y from {schema}.xy"
 # What is done, and which nodes run then, beside those that always do.
 STEPS: list[tuple[str, str | Mapping[str, str], set[str]]] = [
     ("nothing", "", set()),
@@ -99,14 +133,22 @@ STEPS: list[tuple[str, str | Mapping[str, str], set[str]]] = [
     ("optimize", "optimize {schema}.raw", set()),
     ("comment", "comment on table {schema}.raw is 'x'", set()),
     ("property", "alter table {schema}.raw set tblproperties ('a' = 'b')", set()),
-    ("own rows", "delete from {schema}.kept where code = 0", {"kept", "kept_failures"}),
-    ("own table gone", "drop table {schema}.merged", {"merged", "counted", *OF_COUNTED}),
+    ("own rows", "delete from {schema}.kept where code = 0; delete from {schema}." + BAD, {
+        "kept", "kept_failures", "judged",
+    }),
+    ("own tables gone", "drop table {schema}.merged; drop table {schema}." + BAD, {
+        "merged", "counted", "judged", *OF_COUNTED,
+    }),
     ("failures gone", "drop table {schema}_dbt_test__audit.kept_failures", {"kept_failures"}),
     ("source", "insert into {schema}.files values (timestamp'2025-01-01', 2)", {"foreign"}),
-    ("stream", "insert into {schema}.lines values (2)", {"followed"}),
+    ("stream; names of a view", "insert into {schema}.lines values (2);" + PEOPLE % "b, a", {
+        "followed", "persons",
+    }),
     ("seed", {"seeds/codes.csv": SEED}, {"codes", *OF_CODES}),
     ("code", {"models/kept.sql": KEPT_LESS}, {"kept", "kept_failures"}),
-    ("configuration", {"models/kept.sql": KEPT_BY_PROPERTY}, {"kept", "kept_failures"}),
+    ("configuration", {"models/kept.sql": KEPT_BY_PROPERTY, "models/factored.yml": OTHER_FACTOR}, {
+        "kept", "kept_failures", "factored", "times",
+    }),
     ("nothing at last", "", set()),
 ]  # fmt: skip
 
@@ -120,13 +162,16 @@ def built(new_shared_project: Callable[[str], Project]) -> Project:
     project.sql("create table {schema}.files (loaded_at timestamp, id int) using parquet")
     project.sql("insert into {schema}.files values (timestamp'2024-01-01', 1)")
     project.sql("create table {schema}.lines using delta as select 1 as id")
+    project.sql("create table {schema}.notes (id int) using delta")
+    project.sql("create table {schema}.xy using delta as select 'a' as x, 'b' as y")
+    project.sql(PEOPLE % "a, b")
     run = build(project, exclude="none")
     assert run.success, run.output
     assert len(ran(run)) == len(run.results)
     return project
 
 
-def build(project: Project, *arguments: str, exclude: str = "raw") -> Invocation:
+def build(project: Project, *arguments: str, exclude: str = "raw noted") -> Invocation:
     window = ("--event-time-start", "2024-01-01", "--event-time-end", "2025-01-01")
     return project.dbt("build", "--exclude", exclude, *window, *arguments, check=False)
 
@@ -135,7 +180,8 @@ def test_only_what_changed_runs(built: Project) -> None:
     wrong: list[str] = []
     for about, change, expected in STEPS:
         if isinstance(change, str):
-            built.sql(change or "select 1")
+            for statement in filter(None, change.split(";")):
+                built.sql(statement)
         else:
             built.write(change)
         records = _records(built)
@@ -173,6 +219,9 @@ def test_the_operation_says_why(built: Project) -> None:
     assert lines["hooked"]["why"] == "it has hooks"
     assert lines["late"]["next"] == "not due"
     assert "raw" not in lines
+    # Its Jinja writes: once, when dbt built it.
+    assert lines["noted"]["why"].startswith("only a run can tell: its Jinja may write: insert into")
+    assert [row.n for row in built.sql("select count(*) as n from {schema}.notes")] == [1]
     text = built.dbt("run-operation", "state", "--args", "{select: named}").printed
     assert f"of {built.schema}.raw" in text
     # Rows that were left out come with the next run.
