@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from dbt_delta.state.plan import Reads
 
 logger = AdapterLogger("dbt_delta")
-# Words without which no statement writes; a name or a text may have them, too.
+# How statements begin that never write, after comments.
+_QUERY = re.compile(
+    r"(?:[\s(]|/\*.*?\*/|--[^\n]*\n)*(?:select|show|desc|describe|explain)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# Words without which no other statement writes; a name or a text may have them, too.
 _WRITING = re.compile(
     r"\b(?:insert|merge|update|delete|create|drop|alter|truncate|replace|restore|convert|undrop"
     r"|execute|call|load|msck|repair|use)\b",
@@ -111,7 +116,7 @@ class SessionConnection(SparkConnectionWrapper):
         """
         self._result = None
         sql = as_sent(sql, bindings)
-        if _WRITING.search(sql):
+        if _WRITING.search(sql) and not _QUERY.match(sql):
             self._note_writing(sql)
         self._staged.note(sql)
         retry.repeatedly(sql, lambda: self._send(sql), self._connection.name, self._cancelled.wait)

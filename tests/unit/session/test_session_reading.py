@@ -36,6 +36,24 @@ def test_a_statement_that_may_write_is_refused() -> None:
     assert handle.wrote
 
 
+@pytest.mark.parametrize(
+    ("sql", "writes"),
+    [
+        ("/* {} */\nselect replace(a, 'use', 'load') from t", False),
+        ("(select 1) union all -- insert\n select 2", False),
+        ("explain create table t as select 1", False),
+        ("with a as (select 1) insert into t select * from a", True),
+        ("-- select\ninsert into t select 1", True),
+        ("/* select */ create view v as select 1", True),
+        ("with a as (select 1) select * from a", False),
+    ],
+)
+def test_what_may_write(sql: str, writes: bool) -> None:
+    handle, _ = connection()
+    handle.execute(sql)
+    assert handle.wrote == writes
+
+
 def test_other_threads_write_meanwhile() -> None:
     handle, sent = connection()
     with reading():
