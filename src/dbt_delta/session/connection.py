@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("dbt_delta")
 # How statements begin that never write, after comments.
 _QUERY = re.compile(
-    r"(?:[\s(]|/\*.*?\*/|--[^\n]*\n)*(?:select|show|desc|describe|explain)\b",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:[\s(]|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*\n)*(?:select|show|desc|describe|explain)\b",
+    re.IGNORECASE,
 )
 # Words without which no other statement writes; a name or a text may have them, too.
 _WRITING = re.compile(
