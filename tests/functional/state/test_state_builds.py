@@ -60,8 +60,9 @@ FILES = {
     """,
     "models/factored.sql": """
         {{ config(materialized='table') }}
-        select code * {{ config.get('factor', 1) }} as n from {{ ref('codes') }}
+        select code * {{ context['factor']() }} as n from {{ ref('codes') }}
     """,
+    "macros/factor.sql": "{% macro factor() %}2{% endmacro %}",
     "models/coded.py": """
         def model(dbt, session):
             dbt.config(materialized="table", deterministic=True)
@@ -105,7 +106,6 @@ FILES = {
             given: [{input: ref('codes'), rows: [{code: 0}]}]
             expect: {rows: [{n: 0}]}
     """,
-    "models/factored.yml": "models: [{name: factored, config: {factor: 2}}]",
     "tests/kept_failures.sql": """
         {{ config(store_failures=true) }} select * from {{ ref('kept') }} where code > 7
     """,
@@ -120,7 +120,7 @@ OF_CODES = {
 KEPT_LESS = "{{ config(materialized='table') }} select code from {{ ref('codes') }}"
 KEPT_BY_PROPERTY = KEPT_LESS.replace("'table'", "'table', tblproperties={'a': 'b'}")
 SEED = "code,label\n0,zero\n1,one\n2,two\n3,three\n"
-OTHER_FACTOR = "models: [{name: factored, config: {factor: 3}}]"
+OTHER_FACTOR = "{% macro factor() %}3{% endmacro %}"
 BAD = "judged__quarantine"
 PEOPLE = "create or replace view {schema}.people (%s) as select x, y from {schema}.xy"
 # What is done, and which nodes run then, beside those that always do.
@@ -146,7 +146,7 @@ STEPS: list[tuple[str, str | Mapping[str, str], set[str]]] = [
     }),
     ("seed", {"seeds/codes.csv": SEED}, {"codes", *OF_CODES}),
     ("code", {"models/kept.sql": KEPT_LESS}, {"kept", "kept_failures"}),
-    ("configuration", {"models/kept.sql": KEPT_BY_PROPERTY, "models/factored.yml": OTHER_FACTOR}, {
+    ("configuration", {"models/kept.sql": KEPT_BY_PROPERTY, "macros/factor.sql": OTHER_FACTOR}, {
         "kept", "kept_failures", "factored", "times",
     }),
     ("nothing at last", "", set()),

@@ -23,12 +23,14 @@ def test_a_statement_that_may_write_is_refused() -> None:
     with reading():
         handle.execute("select 1")
         for refused in (
-            lambda: handle.execute(" insert into t values (1)"),
+            lambda: handle.execute("/* {} */\n insert into t values (1)"),
             lambda: handle.set_views("s", {}),
             lambda: handle.run_python(compile("1", "m.py", "exec")),
         ):
             with reading(), pytest.raises(NoWriting, match="its Jinja may write"):
                 refused()
+    with reading(), pytest.raises(NoWriting, match="its Jinja may write: drop table t"):
+        handle.execute("-- all\n drop table t")
     assert sent == ["select 1"]
     assert not handle.wrote
     handle.execute("insert into t values (1)")
