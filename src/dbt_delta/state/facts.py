@@ -106,9 +106,11 @@ def digest_of_view(entry: dict[str, Any]) -> str:
     Its columns have names and types of their own: those of the text are others where the view was
     created with names, or before its table changed.
     """
+    settings = deciding(entry["settings"])
     about = {
         **entry,
         "columns": log.plain_schema(entry["columns"]),
-        "settings": deciding(entry["settings"]),
+        # Delta's are for writing.
+        "settings": {key: settings[key] for key in settings if key.startswith("spark.sql.")},
     }
     return digest(about)

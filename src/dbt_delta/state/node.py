@@ -44,11 +44,12 @@ _FOLLOWING = {
     "macro.dbt_delta._new_input",
     "macro.dbt_delta._refuse_gap",
 }
-# Settings that decide what a plan gives; not so those by which it is run, or its commits are known.
+# Settings that decide what a plan gives; not so those by which it is run, and what Delta keeps in
+# each session.
 _SPARK = ("spark.sql.", "spark.databricks.")
 _RUNNING = re.compile(
-    r"spark\.sql\.(?:warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming)"
-    r"|spark\.databricks\.delta\.commitInfo\."
+    r"spark\.sql\.(?:warehouse|adaptive|shuffle|sources\.parallel|codegen|streaming|parquet\.fieldId)"
+    r"|spark\.databricks\.delta\.(?:commitInfo|lastCommitVersion)"
 )
 
 

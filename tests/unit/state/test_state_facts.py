@@ -36,6 +36,8 @@ VIEW: dict[str, Any] = {
                 "settings": {
                     "spark.sql.ansi.enabled": "true",
                     "spark.databricks.delta.commitInfo.userMetadata": "of a run",
+                    "spark.databricks.delta.lastCommitVersionInSession": "7",
+                    "spark.sql.parquet.fieldId.read.enabled": "true",
                 }
             },
             False,
