@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,7 @@ def writing(manifest: Any) -> str:
     return digest(_with_called(found, manifest))
 
 
+@cache
 def package() -> str:
     """A digest of this package's Python, which writes seeds and runs models in it."""
     found = hashlib.sha256()
