@@ -5,15 +5,9 @@
 {% macro spark__get_relations_by_pattern(schema_pattern, table_pattern, exclude='', database=none) -%}
     {%- set found = [] -%}
     {%- for schema in (dbt_delta._schemas() if execute else []) if dbt_delta._is_like(schema, schema_pattern) -%}
-        {%- set views = [] -%}
-        {%- for row in dbt_delta._ask('show views in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
-            {%- do views.append(row['viewName']) -%}
-        {%- endfor -%}
-        {%- for row in dbt_delta._ask('show tables in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
-            {%- set name = row['tableName'] -%}
-            {%- do found.append(api.Relation.create(
-                schema=schema, identifier=name, type='view' if name in views else 'table'
-            )) if dbt_delta._is_like(name, table_pattern) and not dbt_delta._is_like(name, exclude) -%}
+        {%- for one in dbt_delta._relations_of(schema) -%}
+            {%- do found.append(api.Relation.create(schema=schema, identifier=one.name, type=one.type))
+                if dbt_delta._is_like(one.name, table_pattern) and not dbt_delta._is_like(one.name, exclude) -%}
         {%- endfor -%}
     {%- endfor -%}
     {{- return(found) -}}

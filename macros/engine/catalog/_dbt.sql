@@ -1,30 +1,41 @@
 {#
-    Names and kinds of a schema's relations in two statements that open no table. dbt-spark's `show table extended`
-    opens every table and fails if one is dropped meanwhile; dbt then believes that the schema is empty. Whether a
-    table is a Delta table is asked when it is built. Folders that belong to no relation, and the leftovers of killed
-    runs, are remembered.
+    The tables and views of a schema, {namespace, name, type}, in two statements that open no table. dbt-spark's `show
+    table extended` opens every table and fails if one is dropped meanwhile; dbt then believes that the schema is empty.
 #}
-{% macro spark__list_relations_without_caching(schema_relation) -%}
-    {%- set schema = dbt_delta._quoted(schema_relation.schema) -%}
-    {%- set views = [] -%}
-    {%- for row in run_query('show views in ' ~ schema).rows if not row['isTemporary'] -%}
+{% macro _relations_of(schema) -%}
+    {%- set views, found = [], [] -%}
+    {%- for row in run_query('show views in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
         {%- do views.append(row['viewName']) -%}
     {%- endfor -%}
-    {%- set relations, leftovers = [], [] -%}
-    {%- for row in run_query('show tables in ' ~ schema).rows if not row['isTemporary'] -%}
+    {%- for row in run_query('show tables in ' ~ dbt_delta._quoted(schema)).rows if not row['isTemporary'] -%}
         {%- set name = row['tableName'] -%}
-        {%- if modules.re.search('__dbt_(tmp|new|old)_[0-9a-f]{10}$', name) -%}
+        {%- do found.append({
+            'namespace': row['namespace'], 'name': name, 'type': 'view' if name in views else 'table',
+        }) -%}
+    {%- endfor -%}
+    {#- Other catalogs list views apart. -#}
+    {%- for name in views if name not in found | map(attribute='name') -%}
+        {%- do found.append({'namespace': schema, 'name': name, 'type': 'view'}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{#
+    For dbt's cache. Whether a table is a Delta table is asked when it is built. Folders that belong to no relation, and
+    the leftovers of killed runs, are remembered.
+#}
+{% macro spark__list_relations_without_caching(schema_relation) -%}
+    {%- set relations, leftovers = [], [] -%}
+    {%- for one in dbt_delta._relations_of(schema_relation.schema) -%}
+        {%- if modules.re.search('__dbt_(tmp|new|old)_[0-9a-f]{10}$', one.name) -%}
             {%- do leftovers.append(api.Relation.create(
-                schema=schema_relation.schema, identifier=name, type='view' if name in views else 'table'
+                schema=schema_relation.schema, identifier=one.name, type=one.type
             )) -%}
         {%- endif -%}
         {%- do relations.append((
-            row['namespace'], name, false, 'Type: VIEW' if name in views else 'Provider: ' ~ dbt_delta._target_format()
+            one.namespace, one.name, false,
+            'Type: VIEW' if one.type == 'view' else 'Provider: ' ~ dbt_delta._target_format()
         )) -%}
-    {%- endfor -%}
-    {#- Other catalogs list views apart. -#}
-    {%- for name in views if name not in relations | map(attribute=1) -%}
-        {%- do relations.append((schema_relation.schema, name, false, 'Type: VIEW')) -%}
     {%- endfor -%}
     {%- set folders = {} -%}
     {%- if adapter.dbt_delta_folders is defined -%}

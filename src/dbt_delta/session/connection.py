@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from dbt_delta.state.plan import Reads
 
 logger = AdapterLogger("dbt_delta")
-_LEADING = re.compile(r"(?:[\s(]|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*\n)*")
 # How statements begin that never write, after comments.
-_QUERY = re.compile(_LEADING.pattern + r"(?:select|show|desc|describe|explain)\b", re.IGNORECASE)
+_QUERY = re.compile(
+    retry.LEADING.pattern + r"(?:select|show|desc|describe|explain)\b", re.IGNORECASE
+)
 # Words without which no other statement writes; a name or a text may have them, too.
 _WRITING = re.compile(
     r"\b(?:insert|merge|update|delete|create|drop|alter|truncate|replace|restore|convert|undrop"
@@ -261,7 +262,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def _note_writing(self, what: str) -> None:
         if getattr(_reading, "is_on", False):
-            raise NoWriting(f"its Jinja may write: {_LEADING.sub('', what, 1)}")
+            raise NoWriting(f"its Jinja may write: {retry.LEADING.sub('', what, 1)}")
         self.wrote = True
 
     def _send(self, sql: str) -> None:

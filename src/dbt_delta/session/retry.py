@@ -28,7 +28,8 @@ _ONE_COMMIT = re.compile(
 )
 # It names the only state of the table in which it may run, which is gone for good.
 _LOCKED = "'isolation-level' = "
-_COMMENTS = re.compile(r"(\s+|/\*.*?\*/|--[^\n]*(\n|$))*", re.DOTALL)
+# What may stand before the first word of a statement.
+LEADING = re.compile(r"(?:[\s(]|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*(?:\n|$))*")
 
 ATTEMPTS = 4
 
@@ -67,7 +68,7 @@ def is_conflict(message: str) -> bool:
 
 def is_repeatable(sql: str) -> bool:
     """Whether the whole statement can run again after a conflict; a script never can."""
-    start = _COMMENTS.match(sql).end()
+    start = LEADING.match(sql).end()
     return (
         _ONE_COMMIT.match(sql, start) is not None and _LOCKED not in sql[start:].partition("\n")[0]
     )

@@ -115,13 +115,15 @@ def run(
         rows = connection.session.sql(sql)
         if not rows.isStreaming:
             raise DbtRuntimeError("it reads no stream: put dbt_delta.stream(..) around an input")
-        if found := sources.foreign(rows):
+        tables = sources.tables(rows)
+        if foreign := [one for one in tables if one[2] != "delta"]:
+            schema, table, form = foreign[0]
             raise DbtRuntimeError(
-                f"{found[0]} is a table of format {found[1]}. Spark leaves out files that come "
+                f"{schema}.{table} is a table of format {form}. Spark leaves out files that come "
                 "under an old name or with an old time. Nothing was read. Land them with "
                 "dbt_delta.landed_files in an incremental model, and stream its table"
             )
-        if kind.appends and (input := restored_input(connection.session, checkpoint, rows)):
+        if kind.appends and (input := restored_input(connection.session, checkpoint, tables)):
             raise DbtRuntimeError(
                 f"{input}, after the stream had read it: the rows that came back would be appended "
                 "again. Nothing was read. Use --full-refresh"

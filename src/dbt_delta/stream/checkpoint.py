@@ -5,14 +5,14 @@ from a copy, older than the other: then rows would be left out silently.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dbt_delta.session import facts, folders
-from dbt_delta.state import log, plan
+from dbt_delta.state import log
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 # A folder of ours. The name of its empty file is the number of the last batch that the table has.
 # A kill cannot leave it with another number.
@@ -46,16 +46,18 @@ def is_new(spark: "SparkSession", checkpoint: str) -> bool:
     return _newest(spark, f"{checkpoint}/offsets") < 0
 
 
-def restored_input(spark: "SparkSession", checkpoint: str, rows: "DataFrame") -> str:
+def restored_input(
+    spark: "SparkSession", checkpoint: str, tables: Iterable[tuple[str, str, str]]
+) -> str:
     """Which input a RESTORE has put back files of, and removed none, since a stream has read it.
 
     Delta takes the rows of such files for new ones. Empty if there is none.
 
     Args:
-        rows: the stream.
+        tables: those that the stream reads, as ``sources.tables`` returns them.
     """
     read = dict(_read_before(spark, checkpoint))
-    for schema, name, _ in plan.streamed(rows._jdf.queryExecution().analyzed()) if read else ():
+    for schema, name, _ in tables if read else ():
         snapshot = _snapshot(spark, (schema, name))
         opened, newest = log.open_log(spark, facts.place_of(snapshot)), int(snapshot.version())
         for number in range(read.get(snapshot.metadata().id(), newest + 1), newest + 1):

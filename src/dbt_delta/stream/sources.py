@@ -31,9 +31,6 @@ def view(spark: "SparkSession", kind: str, options: Mapping[str, Any]) -> str:
     return f"`{name}`"
 
 
-def foreign(rows: "DataFrame") -> tuple[str, str] | None:
-    """A table (schema.name) that a stream reads and that is not Delta's, and its format."""
-    tables = plan.streamed(rows._jdf.queryExecution().analyzed())
-    return next(
-        ((f"{schema}.{name}", kind) for schema, name, kind in tables if kind != "delta"), None
-    )
+def tables(rows: "DataFrame") -> list[tuple[str, str, str]]:
+    """The tables that a stream reads, as (schema, name, format)."""
+    return list(plan.streamed(rows._jdf.queryExecution().analyzed()))

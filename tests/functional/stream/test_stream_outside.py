@@ -114,7 +114,7 @@ def test_a_batch_that_comes_again_is_not_written_again(lake: Lake) -> None:
 
 
 def test_groups_go_on_after_a_kill(lake: Lake) -> None:
-    """Spark fails if nobody has read the rows of a batch of which it keeps groups."""
+    """Spark keeps groups while the rows of a batch are read, and fails if nobody reads them."""
     writer = idempotent_writer(lake.table("counted", "(at int, n bigint)"), unique_key="at")
 
     def run() -> None:
