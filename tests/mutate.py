@@ -3,6 +3,7 @@
 ``./run mutate [NAME or part of one ..]``: the faults of tests/faults, all without a name. Each is
 applied to a copy of the working tree, two at a time; the tree itself is not touched. A fault is
 ``caught`` when a test fails, ``MISSED`` when all pass; ``broken`` ones say nothing of the tests.
+A fault with ``long: true`` is noticed by long tests only, which are named (``file::test``).
 """
 
 import os
@@ -37,6 +38,7 @@ class Fault:
     find: str
     replace: str
     tests: tuple[str, ...]
+    long: bool = False
 
     def applied(self, text: str) -> str:
         """The file's text with the fault in it.
@@ -83,7 +85,8 @@ def main(names: list[str]) -> int:
     seconds = time.monotonic() - started
     print(
         f"{counts['caught']} of {len(chosen)} faults caught, {counts['MISSED']} missed, "
-        f"{counts['broken']} broken; {seconds:.0f} s, {seconds / len(chosen):.0f} s per fault"
+        f"{counts['broken']} broken; {sum(f.long for f in chosen)} have long tests only; "
+        f"{seconds:.0f} s, {seconds / len(chosen):.0f} s per fault"
     )
     return int(counts["caught"] < len(chosen))
 

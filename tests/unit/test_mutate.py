@@ -15,6 +15,14 @@ def test_its_place_is_there_once_and_its_tests_exist(fault: mutate.Fault) -> Non
     path = mutate.ROOT / fault.file
     assert fault.applied(path.read_text()) != path.read_text()
     assert all((mutate.ROOT / test.partition("::")[0]).exists() for test in fault.tests)
+    # Else pytest deselects what is long.
+    assert not fault.long or all("::" in test for test in fault.tests)
+
+
+def test_test_files_have_names_of_their_own() -> None:
+    """pytest imports two of one name as one module, and stops when all are collected."""
+    found = Counter(path.name for path in (mutate.ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in found.items() if count > 1] == []
 
 
 def test_every_folder_has_some() -> None:

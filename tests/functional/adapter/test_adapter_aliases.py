@@ -8,6 +8,8 @@ from dbt.tests.adapter.aliases.test_aliases import (
     BaseSameAliasDifferentSchemas,
 )
 
+pytestmark = pytest.mark.long
+
 
 class SparkTypes:
     @pytest.fixture(scope="class")
@@ -27,6 +29,5 @@ class TestSameAliasDifferentSchemas(SparkTypes, BaseSameAliasDifferentSchemas):
     pass
 
 
-@pytest.mark.long
 class TestSameAliasDifferentDatabases(SparkTypes, BaseSameAliasDifferentDatabases):
     """The two places are schemas in the base too: Spark has no databases."""

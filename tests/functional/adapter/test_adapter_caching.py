@@ -11,6 +11,8 @@ from dbt.tests.adapter.caching.test_caching import (
 )
 from dbt.tests.util import run_dbt
 
+pytestmark = pytest.mark.long
+
 
 class WithoutDatabase:
     """Compares what the bases compare, but for the database, of which Spark has none."""
@@ -30,7 +32,6 @@ class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
     pass
 
 
-@pytest.mark.long
 class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
     pass
 

@@ -10,13 +10,13 @@ from dbt.tests.adapter.dbt_clone.test_dbt_clone import (
     BaseCloneSameTargetAndState,
 )
 
+pytestmark = pytest.mark.long
 
-@pytest.mark.long
+
 class TestClonePossible(BaseClonePossible):
     pass
 
 
-@pytest.mark.long
 class TestCloneNotPossible(BaseCloneNotPossible):
     pass
 
@@ -25,7 +25,6 @@ class TestCloneSameTargetAndState(BaseCloneSameTargetAndState):
     pass
 
 
-@pytest.mark.long
 class TestCloneSameSourceAndTarget(BaseCloneSameSourceAndTarget):
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

@@ -3,12 +3,15 @@
 import re
 from typing import Any
 
+import pytest
 from dbt.tests.adapter.ephemeral.test_ephemeral import (
     BaseEphemeralErrorHandling,
     BaseEphemeralMulti,
     BaseEphemeralNested,
 )
 from dbt.tests.util import check_relations_equal, read_file, run_dbt
+
+pytestmark = pytest.mark.long
 
 
 def assert_view(project: Any, name: str, expected: str) -> None:

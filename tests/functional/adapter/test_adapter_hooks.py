@@ -16,6 +16,8 @@ from dbt.tests.adapter.hooks.test_model_hooks import (
 )
 from dbt.tests.adapter.hooks.test_run_hooks import BaseAfterRunHooks, BasePrePostRunHooks
 
+pytestmark = pytest.mark.long
+
 COLUMNS = {
     "test_state": "string",
     "target_dbname": "string",
@@ -74,7 +76,6 @@ class TestHookRefs(Hooks, BaseHookRefs):
     pass
 
 
-@pytest.mark.long
 class TestPrePostModelHooksInConfig(Hooks, BasePrePostModelHooksInConfig):
     pass
 
@@ -83,7 +84,6 @@ class TestPrePostModelHooksInConfigWithCount(Hooks, BasePrePostModelHooksInConfi
     pass
 
 
-@pytest.mark.long
 class TestPrePostModelHooksInConfigKwargs(Hooks, BasePrePostModelHooksInConfigKwargs):
     pass
 

@@ -7,13 +7,13 @@ from dbt.tests.adapter.store_test_failures_tests.test_store_test_failures import
     BaseStoreTestFailuresLimit,
 )
 
+pytestmark = pytest.mark.long
 
-@pytest.mark.long
+
 class TestStoreTestFailures(BaseStoreTestFailures):
     pass
 
 
-@pytest.mark.long
 class TestStoreTestFailuresLimit(BaseStoreTestFailuresLimit):
     pass
 
@@ -22,17 +22,14 @@ class TestStoreTestFailuresAsInteractions(basic.StoreTestFailuresAsInteractions)
     pass
 
 
-@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelOff(basic.StoreTestFailuresAsProjectLevelOff):
     pass
 
 
-@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelView(basic.StoreTestFailuresAsProjectLevelView):
     pass
 
 
-@pytest.mark.long
 class TestStoreTestFailuresAsProjectLevelEphemeral(basic.StoreTestFailuresAsProjectLevelEphemeral):
     pass
 
@@ -41,6 +38,5 @@ class TestStoreTestFailuresAsGeneric(basic.StoreTestFailuresAsGeneric):
     pass
 
 
-@pytest.mark.long
 class TestStoreTestFailuresAsExceptions(basic.StoreTestFailuresAsExceptions):
     pass

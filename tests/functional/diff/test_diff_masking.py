@@ -78,6 +78,7 @@ def masked(new_shared_project: Callable[[str], Project]) -> Project:
     return project
 
 
+@pytest.mark.long
 def test_reports(masked: Project) -> None:
     ci = f"{masked.schema}_ci"
     masked.sql(f"create schema {ci}")

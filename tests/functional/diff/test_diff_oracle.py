@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from tests.functional.diff import pairs
@@ -36,6 +37,7 @@ def _cases(draw_: st.DrawFn) -> tuple[History, list[Question]]:
     return history, [*asked[:-1], replace(last, before=before, after=after)]
 
 
+@pytest.mark.long
 def test_every_difference_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
     wrong: list[str] = []
     started, tables = time.monotonic(), examples(40, 200) // QUESTIONS

@@ -74,6 +74,7 @@ def java_version() -> str:
     return shown.split('"')[1]
 
 
+@pytest.mark.long
 def test_two_deltas_no_extension_no_catalog_and_an_unknown_dbt_spark(
     project: Project, tmp_path: Path
 ) -> None:

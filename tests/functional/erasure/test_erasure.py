@@ -378,6 +378,7 @@ def test_what_is_wrong_is_refused_before_the_first_write(people: People) -> None
     assert f"{table}.bought is int, and {people.project.schema}.requests.email is st" in run.output
 
 
+@pytest.mark.long
 def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: People) -> None:
     people.ask()
     people.sql("create view {schema}.old as select * from {schema}.people version as of 1")

@@ -1,5 +1,7 @@
 """The test no_pii_outside: personal data in columns that nobody has declared."""
 
+import pytest
+
 from tests.functional.harness import Project
 
 MODELS = {
@@ -31,6 +33,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 def test_names_and_values_that_nobody_has_declared(project: Project) -> None:
     project.write(MODELS)
     project.dbt("run", "--exclude", "gone")

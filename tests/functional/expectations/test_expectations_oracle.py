@@ -30,6 +30,7 @@ def project(new_shared_project: Callable[[str], Project]) -> Project:
     return new_shared_project("judged")
 
 
+@pytest.mark.long
 def test_random_batches(project: Project) -> None:
     models = judging.models()
     judging.write(project, models)

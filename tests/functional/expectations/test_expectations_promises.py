@@ -248,6 +248,7 @@ def _quarantined(project: Project, name: str, columns: str = "id, v") -> list[tu
     return sorted(map(tuple, rows))
 
 
+@pytest.mark.long
 def test_a_killed_release_is_finished_after_a_run(built: tuple[Project, Any, Any]) -> None:
     project, _, _ = built
     _loosen(project, "killed")
@@ -313,6 +314,7 @@ RACED = {"raced_stored": "id > 0", "raced_append": "id = 1", "raced_merge": "id 
 OWN = "raced_own"
 
 
+@pytest.mark.long
 @pytest.mark.session
 def test_a_source_that_changes_meanwhile(built: tuple[Project, Any, Any]) -> None:
     project, _, _ = built

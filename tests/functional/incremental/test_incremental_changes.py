@@ -283,6 +283,7 @@ def test_nothing_new_makes_no_commit_and_reads_no_row(played: dict[str, Any]) ->
     assert [c["operation"] for c in commits(project, "filtered")][1:] == ["SET TBLPROPERTIES"]
 
 
+@pytest.mark.long
 def test_what_happens_to_the_table_itself(played: dict[str, Any]) -> None:
     project = played["project"]
     project.sql("restore table {schema}.fed to version as of 0")
@@ -410,6 +411,7 @@ def test_an_empty_run_has_read_nothing(played: dict[str, Any]) -> None:
     assert "--sample leaves out rows, which would count as read." in messages(failed)["emptied"]
 
 
+@pytest.mark.long
 @pytest.mark.session
 def test_a_table_that_is_restored_beside_a_run(
     played: dict[str, Any], monkeypatch: pytest.MonkeyPatch

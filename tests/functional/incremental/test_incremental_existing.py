@@ -4,6 +4,8 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.functional.harness import Project, session
 from tests.functional.incremental.models import (
     FIRST,
@@ -81,6 +83,7 @@ def test_a_table_that_somebody_broke_or_dropped_empties_no_cache(project: Projec
     assert versions(project, ["whole"]) == {"whole": 1}
 
 
+@pytest.mark.long
 def test_one_alias_in_many_schemas(project: Project) -> None:
     """Staging, views and locks of one model are not those of its namesake."""
     kinds = {"viewed": "view", "staged": "table"}
@@ -127,6 +130,7 @@ def test_full_refresh_is_a_new_version_of_the_same_table(project: Project) -> No
     assert relations(project) == ["clustered", "plain"]
 
 
+@pytest.mark.long
 def test_builds_over_what_stood_there(project: Project) -> None:
     """A build that fails leaves it, one that works leaves nothing of it, in every direction.
 
@@ -186,6 +190,7 @@ def test_builds_over_what_stood_there(project: Project) -> None:
     assert sorted(views) == sorted(n for n, (_, b) in names.items() if b == "view")
 
 
+@pytest.mark.long
 def test_readers_see_old_or_new_and_nothing_between(project: Project) -> None:
     """Rebuilds, merges and overwrites of Delta tables under a reader."""
     rows = "select id, {0} as batch, repeat('x', 50) as pad from range(2000)"
@@ -231,6 +236,7 @@ def _read(project: Project, names: list[str], done: threading.Event) -> set[tupl
     return seen
 
 
+@pytest.mark.long
 def test_other_writers_lose_nothing_and_nor_do_we(project: Project) -> None:
     """Somebody updates and adds rows while the models merge into the same tables."""
     rows = "select id, {0} as v, 0 as seen from range(2000)"

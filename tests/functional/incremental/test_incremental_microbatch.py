@@ -165,6 +165,7 @@ def test_lookback_replaces_as_many_batches_before(built: Built) -> None:
     assert versions(project, ["daily"]) == {"daily": 3}
 
 
+@pytest.mark.long
 @pytest.mark.session
 def test_batches_are_counted_back_from_the_newest_event(built: Built) -> None:
     """The events are of 2024; a batch does not hold its end."""
@@ -215,6 +216,7 @@ def test_rows_outside_of_the_window_are_refused(built: Built) -> None:
     assert versions(built.project, ["outside"]) == {"outside": 0}
 
 
+@pytest.mark.long
 def test_retry_runs_the_failed_batch_only(project: Project) -> None:
     project.writes_json = True
     write_events(project, *FIRST)
@@ -259,6 +261,7 @@ REPLACING = {
 }
 
 
+@pytest.mark.long
 def test_what_is_not_in_a_sample_stays(project: Project) -> None:
     write_events(project, *FIRST, *EDGES)
     select = SELECT.format("at")

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from tests.functional import tables
@@ -210,11 +211,12 @@ def cases(draw_: st.DrawFn) -> Case:
     return Case({name: k.sql for name, k in kinds.items()}, drift, landings)
 
 
+@pytest.mark.long
 def test_every_line_is_what_it_says_or_is_rejected(
     new_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     wrong: list[str] = []
-    drawn = draw(cases(), SEED, examples(6, 150))
+    drawn = draw(cases(), SEED, examples(3, 150))
     chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
     project = new_project("landed_files_oracle")
     # Large files, of several parts, are read by lines: here those of more than 400 bytes.

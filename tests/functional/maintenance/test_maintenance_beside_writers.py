@@ -63,6 +63,7 @@ def test_a_build_is_not_broken_by_optimize(made: Project) -> None:
     assert operations.count("MERGE") == 2
 
 
+@pytest.mark.long
 def test_maintain_gives_way_to_a_writer(made: Project) -> None:
     table = made.relation("kept")
     with repeated(f"update {table} set step = step + 1") as done:

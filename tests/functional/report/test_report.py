@@ -89,6 +89,7 @@ def test_runs_costs_rows_and_tests(built: Project) -> None:
     assert "Jane" not in "".join(p.read_text() for p in (built.path / "logs" / "runs").iterdir())
 
 
+@pytest.mark.long
 def test_it_asks_few_statements_and_commits_nothing(built: Project) -> None:
     built.write({f"models/more_{i}.sql": "select 1 as id" for i in range(6)})
     built.write({"models/more.yml": "models: []"})

@@ -212,6 +212,7 @@ def test_a_python_model_is_refused(built: tuple[Project, Invocation]) -> None:
     assert f"{said}session" in run.output
 
 
+@pytest.mark.long
 def test_a_small_statement_does_not_wait_for_a_big_one_which_ctrl_c_cancels(
     server: Server, project: Project
 ) -> None:
@@ -236,6 +237,7 @@ def test_a_small_statement_does_not_wait_for_a_big_one_which_ctrl_c_cancels(
     wait_until(lambda: not server.jobs(), 20, "the job to be cancelled")
 
 
+@pytest.mark.long
 def test_a_killed_dbt_leaves_no_job_behind(server: Server, project: Project) -> None:
     project.write({"models/long.sql": "{{ config(materialized='table') }} " + SLOW})
     process = server.dbt(project, "run")
@@ -366,6 +368,7 @@ def _is_gone(server: Server) -> None:
     assert (again.code, again.output) == (0, "server: was not running\n")
 
 
+@pytest.mark.long
 def test_what_is_wrong_is_said_before_anything_starts(new_server: Callable[..., Server]) -> None:
     server = new_server()
     for run, said in (
@@ -379,6 +382,7 @@ def test_what_is_wrong_is_said_before_anything_starts(new_server: Callable[..., 
     assert not list(server.home.glob("server/*.json"))
 
 
+@pytest.mark.long
 def test_a_server_that_does_not_start_says_why(new_server: Callable[..., Server]) -> None:
     server = new_server()
     server.conf.write_text("spark.sql.extensions no.such.Extension\nspark.master nowhere\n")

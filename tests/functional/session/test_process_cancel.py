@@ -41,6 +41,7 @@ def start(project: Project):
         process.kill()
 
 
+@pytest.mark.long
 def test_second_process_then_interrupt_then_dead_jvm(project: Project, start):
     first = start()
     # No JVM is started for this answer: it would not start.

@@ -65,6 +65,7 @@ print("adapter", spark.Plugin.adapter.__name__)
     assert not (home / "metastore.lock").exists()
 
 
+@pytest.mark.long
 def test_parse_imports_what_dbt_imports_and_an_unknown_dbt_spark_is_left_as_it_is(
     project: Project, tmp_path: Path
 ):

@@ -18,6 +18,7 @@ from datetime import UTC, date, datetime
 from random import Random
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.functional import tables
@@ -51,6 +52,7 @@ class Outcome:
     wrong: str = ""
 
 
+@pytest.mark.long
 def test_every_history_is_what_the_oracle_says(new_project: Callable[..., Project]) -> None:
     wrong: list[str] = []
     started = time.monotonic()

@@ -229,6 +229,7 @@ def test_the_operation_says_why(built: Project) -> None:
     assert ran(build(built, "-s", "named")) == {"named"}
 
 
+@pytest.mark.long
 def test_everything_runs_where_it_is_asked_for(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +250,7 @@ def test_an_unknown_word_is_refused(built: Project) -> None:
     assert ran(run) == {"odd"}
 
 
+@pytest.mark.long
 def test_without_records_everything_runs(built: Project) -> None:
     built.sql("update {schema}.dbt_delta_state set format = 2 where node like '%kept'")
     run = build(built, "-s", "kept")

@@ -110,6 +110,7 @@ def test_without_its_checkpoint_a_stream_neither_loses_nor_doubles_rows(streams:
     assert [len(checkpoints(streams, name)) for name in ("added", "merged")] == [1, 1]
 
 
+@pytest.mark.long
 def test_after_a_restore_rows_come_back_or_the_run_is_refused(streams: Project) -> None:
     build(streams)
     streams.sql("insert into {schema}.orders values (7, 70)")
@@ -173,6 +174,7 @@ def test_rows_of_an_input_that_come_back_are_not_appended_again(streams: Project
     assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60), (4, 80)]
 
 
+@pytest.mark.long
 def test_a_table_or_a_checkpoint_of_before_loses_no_row(streams: Project) -> None:
     build(streams)
     (folder,) = checkpoints(streams, "merged")
@@ -191,6 +193,7 @@ def test_a_table_or_a_checkpoint_of_before_loses_no_row(streams: Project) -> Non
     assert rows(streams, "merged") == [(id, id * 10) for id in range(6)]
 
 
+@pytest.mark.long
 def test_what_was_there_before_the_first_row(streams: Project) -> None:
     streams.sql("create view {schema}.merged as select 1 as id")
     build(streams, "-s", "added", "--empty")
@@ -239,6 +242,7 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int, Callable[[], 
     return install
 
 
+@pytest.mark.long
 def test_a_table_that_is_made_anew_meanwhile_gets_no_batch(streams: Project, before: Any) -> None:
     streams.write({"models/merged.sql": None})
     anew = "create or replace table {schema}.added using delta as select 9L as id, 9L as v"
@@ -251,6 +255,7 @@ def test_a_table_that_is_made_anew_meanwhile_gets_no_batch(streams: Project, bef
     assert rows(streams, "added") == [(4, 80), (9, 9)]
 
 
+@pytest.mark.long
 def test_a_table_that_is_restored_meanwhile_stops_its_stream(streams: Project, before: Any) -> None:
     """Batches after RESTORE would hide from later runs that those before it are gone."""
     build(streams)
@@ -341,6 +346,7 @@ def test_other_sources_of_streams(project: Project) -> None:
     assert "data source: no-such-source" in run.output
 
 
+@pytest.mark.long
 def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Project) -> None:
     streams.write({"models/merged.sql": None})
     sql = FILES["models/added.sql"].replace("v * 2", "100 div (v - 20)")

@@ -149,6 +149,7 @@ def test_a_new_checkpoint_is_refused_or_merged(lake: Lake) -> None:
     assert lake.rows("added") == [(1, "a", 1), (2, "b", 1)]
 
 
+@pytest.mark.long
 def test_a_restored_table_gets_no_batch_after_a_gap(lake: Lake) -> None:
     for name, key in (("added", ()), ("merged", "id")):
         table = lake.table(name)
@@ -164,6 +165,7 @@ def test_a_restored_table_gets_no_batch_after_a_gap(lake: Lake) -> None:
         assert lake.project.version(name) == before
 
 
+@pytest.mark.long
 def test_a_restore_that_loses_nothing_stops_nothing(lake: Lake) -> None:
     table = lake.table("added")
     lake.arrive((1, "a", 1))
@@ -175,6 +177,7 @@ def test_a_restore_that_loses_nothing_stops_nothing(lake: Lake) -> None:
     assert lake.rows("added") == [(1, "a", 1), (2, "b", 1)]
 
 
+@pytest.mark.long
 def test_a_table_made_anew_or_another_sink_before_is_a_gap(lake: Lake) -> None:
     table = lake.table("added")
     lake.arrive((1, "a", 1))
@@ -188,6 +191,7 @@ def test_a_table_made_anew_or_another_sink_before_is_a_gap(lake: Lake) -> None:
     assert lake.rows("added") == [(2, "b", 1)]
 
 
+@pytest.mark.long
 def test_a_checkpoint_of_before_is_refused(lake: Lake) -> None:
     table = lake.table("added")
     lake.arrive((1, "a", 1))
@@ -220,6 +224,7 @@ def test_keys(lake: Lake) -> None:
         idempotent_write(lake.frame((1, "p", 9), (1, "q", 9)), table, run="5", unique_key=["id"])
 
 
+@pytest.mark.long
 def test_a_run_is_written_once_and_again_after_a_restore(lake: Lake) -> None:
     table = lake.table("added")
     first, second = lake.frame((1, "a", 1)), lake.frame((2, "b", 1))
@@ -285,6 +290,7 @@ def test_a_writer_is_called_once_for_a_batch(lake: Lake) -> None:
     assert lake.rows("other") == [(1, "order", 1), (2, "refund", 1)]
 
 
+@pytest.mark.long
 def test_two_writers_of_a_checkpoint_do_not_vouch_for_each_other(lake: Lake) -> None:
     table = lake.table("added")
 
@@ -303,6 +309,7 @@ def test_two_writers_of_a_checkpoint_do_not_vouch_for_each_other(lake: Lake) -> 
     assert lake.rows("added") == [(1, "a", 1), (1, "b", 1), (2, "a", 1), (3, "a", 1)]
 
 
+@pytest.mark.long
 def test_a_replaced_table_lacks_what_was_written(lake: Lake) -> None:
     """CREATE OR REPLACE keeps the numbers without the rows."""
     table, rows = lake.table("added"), lake.frame((9, "z", 1))
@@ -317,6 +324,7 @@ def test_a_replaced_table_lacks_what_was_written(lake: Lake) -> None:
     assert lake.rows("added") == [(9, "z", 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("meanwhile", ["restore", "replace", "make anew"])
 @pytest.mark.parametrize("key", [(), "id"])
 def test_what_others_do_during_a_write_is_said(

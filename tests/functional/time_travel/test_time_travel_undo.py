@@ -157,6 +157,7 @@ def broken_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     return state
 
 
+@pytest.mark.long
 def test_a_run_is_undone_whole_wherever_it_is_broken_off(
     project: Project, broken_at: dict[str, int]
 ) -> None:
@@ -210,6 +211,7 @@ def _ids(project: Project, name: str = "merged") -> list[int]:
     return [row["id"] for row in project.rows(name)]
 
 
+@pytest.mark.long
 def test_later_work_stops_it_and_cascade_undoes_later_runs(project: Project) -> None:
     names = ("models/src.sql", "models/merged.sql", "models/rebuilt.sql")
     project.write({name: MODELS[name] for name in names})
@@ -300,6 +302,7 @@ def _every_table(project: Project) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_what_is_no_model_any_more_is_undone_or_named(project: Project) -> None:
     """Deleted models, models that are views by now, other schemas; the unreadable is told."""
     table = _model("materialized='table'")
