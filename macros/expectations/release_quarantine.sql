@@ -44,7 +44,9 @@
     {%- do dbt_delta._check_released_keys(node, keys, name, passes, relation, written, what) -%}
     {%- set released = {'id': now.id, 'version': now.version, 'where': passes} -%}
     {%- call dbt_delta._tagging({'dbt_released': released}) -%}
-        {%- do dbt_delta._execute(dbt_delta.get_release_sql(relation, name, passes, written, keys)) -%}
+        {%- do dbt_delta._execute(dbt_delta.get_release_sql(
+            relation, name, passes, written, keys, dbt_delta._release_once(relation, released)
+        )) -%}
     {%- endcall -%}
     {%- do dbt_delta._delete_released(name, released) -%}
     {%- do print(what ~ ': ' ~ rows ~ ' rows were written, ' ~ stay ~ ' stay.') -%}
@@ -79,6 +81,19 @@
         {%- do dbt_delta._refuse('release_quarantine of ' ~ name ~ ': ' ~ way_out ~ '. Nothing was changed.') -%}
     {%- endif -%}
     {{- return(found[0]) -}}
+{%- endmacro %}
+
+{#
+    What only one INSERT from this version of the quarantine has: Delta lets no second one write. A table that was
+    restored or built anew meanwhile gets the rows again.
+#}
+{% macro _release_once(relation, released) -%}
+    {%- set at = namespace(since=-1) -%}
+    {%- for commit in dbt_delta._commits(relation) | reverse
+        if commit.operation == 'RESTORE' or 'REPLACE' in commit.operation -%}
+        {%- set at.since = commit.version -%}
+    {%- endfor -%}
+    {{- return('dbt_delta.release.' ~ released.id ~ '.' ~ released.version ~ '.' ~ at.since) -}}
 {%- endmacro %}
 
 {# The table's id and version, the time of its newest row (rows that come meanwhile are not released), and the time. #}
@@ -242,7 +257,7 @@ limit 1
 {%- endmacro %}
 
 {# The statement that writes the passing rows: a MERGE by keys, or an INSERT. #}
-{% macro get_release_sql(relation, quarantine, passes, columns, keys) -%}
+{% macro get_release_sql(relation, quarantine, passes, columns, keys, once=none) -%}
 {%- set list = dbt_delta._quoted_list(columns | map(attribute='name')) -%}
 {%- set same, unchanged, updated, values = [], [], [], [] -%}
 {%- for key in keys -%}
@@ -264,7 +279,8 @@ on {{ same | join(' and ') }}
 when matched and not ({{ unchanged | join(' and ') }}) then update set {{ updated | join(', ') }}
 when not matched then insert ({{ list }}) values ({{ values | join(', ') }})
 {%- else -%}
-insert into {{ dbt_delta._named(relation) }} by name
+insert into {{ dbt_delta._named(relation) }}
+{%- if once is not none %} with ('txnAppId' = {{ dbt_delta._literal(once) }}, 'txnVersion' = '1'){% endif %} by name
 {{ select }}
 {%- endif -%}
 {%- endmacro %}

@@ -53,6 +53,13 @@
             ~ 'here, and merge in the next model.'
         ) -%}
     {%- endif -%}
+    {%- for name in dbt_delta._diverting(dbt_delta._expectations(model))
+        if config.get('materialized') == 'incremental' -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.' ~ macro ~ ': expectation ' ~ name ~ ' of the model leaves rows out. A file of which all rows are left '
+            ~ 'out would be loaded again by each run. Set it in the next model, or use action fail.'
+        ) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# Refuses names of columns that the macros add, and a name that is given twice. #}

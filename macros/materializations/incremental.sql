@@ -10,6 +10,7 @@
 {% macro build_incremental() -%}
     {%- set settings = dbt_delta._incremental_settings() -%}
     {%- if dbt_delta._format() != dbt_delta._target_format() -%}
+        {%- do dbt_delta._expectations(model) -%}
         {{- return(dbt.materialization_incremental_spark()) -}}
     {%- endif -%}
     {%- set layout = dbt_delta._layout(this) -%}
@@ -38,7 +39,9 @@
 {% macro _build(existing, sql, settings, layout) -%}
     {%- set is_checked = settings.duplicate_keys == 'error' or settings.null_keys == 'error'
         or (settings.delete_condition and settings.duplicate_keys is none) -%}
-    {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=is_checked or settings.stage == 'table') -%}
+    {%- set judged = dbt_delta._judge(
+        sql, layout.expectations, staged=is_checked or settings.stage == 'table', batch=dbt_delta._stream_batch(settings)
+    ) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set layout = dict(
         layout, defaults=dbt_delta._default_properties(settings, layout),
@@ -102,7 +105,7 @@
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
         is_altered or dbt_delta._stores_judged(table, sql, settings, promised)
-    )) -%}
+    ), batch=dbt_delta._stream_batch(settings)) -%}
     {%- set sql = dbt_delta._latest_rows(judged.sql, settings) -%}
     {%- set settings = dict(
         settings, is_fixed=dbt_delta._is_fixed_by(judged, settings),
@@ -128,7 +131,7 @@
     {#- A user's own strategy may write columns by position. -#}
     {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
     {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
-    {%- do dbt_delta._quarantine_batch(judged, table, batch, settings) -%}
+    {%- set took = dbt_delta._quarantine_batch(judged, table, batch, settings) -%}
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
@@ -144,7 +147,13 @@
     {%- if batch.staging is not none -%}
         {%- do dbt_delta._drop(batch.staging) -%}
     {%- endif -%}
+    {%- do dbt_delta._put_back_quarantined(judged, took) if settings.strategy == 'append' -%}
     {%- do dbt_delta._finish_judged(judged) -%}
+{%- endmacro %}
+
+{# The number of a stream's batch; none if it is no stream. #}
+{% macro _stream_batch(settings) -%}
+    {{- return((settings.tag.get('dbt_stream') or {}).get('batch')) -}}
 {%- endmacro %}
 
 {#

@@ -5,6 +5,7 @@
 {# Updates a history from its source: it reads the source once, and runs one MERGE or nothing. #}
 {% macro build_snapshot() -%}
     {%- if dbt_delta._format() != dbt_delta._target_format() -%}
+        {%- do dbt_delta._expectations(model) -%}
         {{- return(dbt.materialization_snapshot_spark()) -}}
     {%- endif -%}
     {%- set settings = dbt_delta._snapshot_settings() -%}

@@ -40,6 +40,8 @@
         {%- do dbt_delta._write_stream_rows(about, dbt_delta._no_rows_sql(sql)) -%}
     {%- endif -%}
     {%- do dbt_delta._write_nothing(batches ~ (' batch' if batches == 1 else ' batches')) -%}
+    {%- set judged = dbt_delta._memory('judged').get(model.unique_id) -%}
+    {%- do dbt_delta._say_judged(judged) if judged -%}
     {%- do adapter.dbt_delta_stream_keep(place, checkpoint) if not flags.EMPTY -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {{- return({'relations': [this.incorporate(type='table')]}) -}}

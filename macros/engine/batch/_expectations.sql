@@ -229,9 +229,15 @@ from (
         'select *\nfrom (\n' ~ sql ~ ') as judged\nwhere ' ~ conditions | join('\n    and ') ~ '\n' if conditions else sql
     ) -}}
 {%- endmacro %}
-{# Which rows of a quarantine a run replaces; see _new_quarantine_sql. #}
-{% macro _scope(kind, where=none, keys=[], nulls=false) -%}
-    {{- return({'kind': kind, 'where': where, 'old_where': none, 'keys': keys, 'nulls': nulls}) -}}
+{#
+    Which rows of a quarantine a run replaces; see _new_quarantine_sql. `is_repeated`: each run with good rows commits,
+    and one that was killed is run again with the same rows. `took`: the killed run whose rows are replaced.
+#}
+{% macro _scope(kind, where=none, keys=[], nulls=false, is_repeated=false) -%}
+    {{- return({
+        'kind': kind, 'where': where, 'old_where': none, 'keys': keys, 'nulls': nulls, 'is_repeated': is_repeated,
+        'took': none,
+    }) -}}
 {%- endmacro %}
 
 {# The rows that the strategy would replace in the table. A row with a NULL key replaces none: it is appended. #}
@@ -245,7 +251,7 @@ from (
         {%- if not places -%}{{- return(dbt_delta._scope('all')) -}}{%- endif -%}
         {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, places), nulls=true)) -}}
     {%- elif strategy == 'append' or not settings.unique_key -%}
-        {{- return(dbt_delta._scope('none')) -}}
+        {{- return(dbt_delta._scope('none', is_repeated=strategy == 'append')) -}}
     {%- endif -%}
     {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, settings.unique_key))) -}}
 {%- endmacro %}

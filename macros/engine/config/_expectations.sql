@@ -164,18 +164,55 @@
     {{- return(checks) -}}
 {%- endmacro %}
 
-{# The same on the rows of strategy changes: a row that goes keeps all of them. #}
+{#
+    The condition on a row of the SELECT that says that a row of the table is deleted, or none. Refuses one that reads
+    the table beside expectations that leave rows out: a deletion would be left out, too.
+#}
+{% macro _deletion_of(expectations) -%}
+    {%- set condition = config.get('matched_delete_condition') -%}
+    {%- if config.get('incremental_strategy') == 'changes' -%}
+        {{- return("`_change_type` = 'delete'") -}}
+    {%- elif config.get('cdc_delete_when') -%}
+        {{- return('(' ~ config.get('cdc_delete_when') ~ '\n) is true') -}}
+    {%- elif not condition -%}
+        {{- return(none) -}}
+    {%- elif not dbt_delta._mentions(condition | string, [config.get('target_alias') or 'DBT_INTERNAL_DEST']) -%}
+        {%- set source = config.get('source_alias') or 'DBT_INTERNAL_SOURCE' -%}
+        {{- return('(' ~ dbt_delta._without_alias(condition | string, source) ~ '\n) is true') -}}
+    {%- elif dbt_delta._diverting(expectations) -%}
+        {%- do dbt_delta._refuse(
+            'Expectation ' ~ dbt_delta._diverting(expectations)[0] ~ ' of ' ~ model.name ~ ' leaves rows out, and with them '
+            ~ 'deletions: matched_delete_condition reads the table. Let it read the batch alone, or use action fail.'
+        ) -%}
+    {%- endif -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
+{# SQL in which columns are named without the alias of their rows. #}
+{% macro _without_alias(sql, alias) -%}
+    {%- set texts, at, tokens = [], namespace(end=0), dbt_delta._lexed(sql) -%}
+    {%- for token in tokens if token.text | replace('`', '') == alias | lower -%}
+        {%- set n = tokens.index(token) -%}
+        {%- if tokens[n + 1:] and tokens[n + 1].text == '.' and (n == 0 or tokens[n - 1].text != '.') -%}
+            {%- do texts.append(sql[at.end:token.at]) -%}
+            {%- set at.end = tokens[n + 1].end -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(texts | join ~ sql[at.end:]) -}}
+{%- endmacro %}
+
+{# The same on the rows of a batch that has deletions: such a row keeps all of them. #}
 {% macro _of_images(expectations) -%}
-    {%- if config.get('incremental_strategy') != 'changes' -%}{{- return(expectations) -}}{%- endif -%}
-    {%- set found = [] -%}
+    {%- set deletion, found = dbt_delta._deletion_of(expectations), [] -%}
+    {%- if deletion is none -%}{{- return(expectations) -}}{%- endif -%}
     {%- for one in expectations -%}
-        {%- if one.action == 'quarantine' -%}
+        {%- if one.action == 'quarantine' and config.get('incremental_strategy') == 'changes' -%}
             {%- do dbt_delta._refuse(
                 'Expectation ' ~ one.name ~ ' of ' ~ model.name ~ ' has action quarantine, which does not know what a later '
                 ~ 'change makes of its rows. With incremental_strategy changes use warn, drop or fail.'
             ) -%}
         {%- endif -%}
-        {%- do found.append(dict(one, expression="`_change_type` = 'delete' or (" ~ one.expression ~ '\n)')) -%}
+        {%- do found.append(dict(one, expression=deletion ~ ' or (' ~ one.expression ~ '\n)')) -%}
     {%- endfor -%}
     {{- return(found) -}}
 {%- endmacro %}

@@ -44,6 +44,15 @@
     {{- return(lines | sort(attribute='time', reverse=true)) -}}
 {%- endmacro %}
 
+{# Whether the run and batch that a quarantine's commit is of have written their table. #}
+{% macro _has_written(commits, of) -%}
+    {%- for commit in commits if commit.run == of.run and commit.expectations
+        and commit.expectations.get('batch') == of.expectations.get('batch') -%}
+        {{- return(true) -}}
+    {%- endfor -%}
+    {{- return(false) -}}
+{%- endmacro %}
+
 {# Whether a commit may have changed rows. #}
 {% macro _moves_rows(commit) -%}
     {{- return(commit.operation not in dbt_delta._upkeep_operations() + [

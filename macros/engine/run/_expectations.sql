@@ -3,9 +3,10 @@
     `quarantine` is the one that there is, or none; `counts` are {rows, kept, quarantined, dropped, unwanted, broken:
     {name: rows}}, where `unwanted` break more than a warning; `sql` gives the rows that reach the table. Without
     expectations, and with --empty, `sql` is the SELECT itself and `counts` is none. Refuses what is no expectation, and
-    a batch that `fail` does not let through. Stores the rows with `staged`, and where some are unwanted.
+    a batch that `fail` does not let through. Stores the rows with `staged`, and where some are unwanted. `batch` is the
+    number of a stream's batch.
 #}
-{% macro _judge(sql, expectations, staged=true) -%}
+{% macro _judge(sql, expectations, staged=true, batch=none) -%}
     {%- do dbt_delta._check_ephemeral_inputs(model) -%}
     {%- if not expectations -%}{{- return(dbt_delta._unjudged(sql)) -}}{%- endif -%}
     {%- set expectations = dbt_delta._of_images(expectations) -%}
@@ -22,7 +23,7 @@
         {%- set judged = dbt_delta._count_judged(dbt_delta._store_judged(judged)) -%}
     {%- endif -%}
     {%- do dbt_delta._check_limits(judged) -%}
-    {{- return(dict(judged, sql=dbt_delta._kept_sql(judged))) -}}
+    {{- return(dict(judged, sql=dbt_delta._kept_sql(judged), batch=batch)) -}}
 {%- endmacro %}
 
 {# The record of rows that are stored beside the table. #}
@@ -34,7 +35,7 @@
 
 {% macro _unjudged(sql) -%}
     {{- return({
-        'expectations': [], 'sql': sql, 'columns': [], 'from': none, 'staging': none, 'counts': none,
+        'expectations': [], 'sql': sql, 'columns': [], 'from': none, 'staging': none, 'counts': none, 'batch': none,
     }) -}}
 {%- endmacro %}
 
@@ -153,7 +154,8 @@
 
 {#
     Writes the quarantined rows of this run: one commit, or none if the quarantine has all of them. `columns` are those
-    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql.
+    of the table after the run, {name, type, source, source_type}; for `scope` see _new_quarantine_sql. Returns the run
+    whose rows it took out because that run was killed, or none.
 #}
 {% macro _quarantine(judged, columns, scope) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
@@ -168,13 +170,16 @@
         {%- do dbt_delta._drop(relation, 'view') -%}
         {%- do adapter.cache_dropped(existing.relation) -%}
         {%- set existing = none -%}
+    {%- elif existing is none and scope.kind != 'all' and judged.counts.quarantined -%}
+        {#- Another run may have made it since the rows were judged. -#}
+        {%- set existing = dbt_delta._existing_quarantine(relation, judged.expectations) -%}
     {%- endif -%}
     {%- if existing is none or dbt_delta._starts_anew(existing, columns, scope) -%}
         {%- if existing is none and not judged.counts.quarantined -%}{{- return(none) -}}{%- endif -%}
         {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns) -%}
     {%- else -%}
-        {%- do dbt_delta._align_quarantine(existing, columns) -%}
         {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) -%}
+        {%- do dbt_delta._align_quarantine(existing, columns) -%}
         {%- set columns = dbt_delta._all_quarantine_columns(existing, columns) -%}
         {%- if not run_query(dbt_delta._quarantine_difference_sql(name, judged, columns, scope)).rows -%}
             {{- return(none) -}}
@@ -182,8 +187,9 @@
         {%- set sql = ('insert into ' if scope.kind == 'none' else 'insert overwrite table ') ~ name ~ ' by name\n'
             ~ dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
     {%- endif -%}
-    {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged)) -%}{%- do run_query(sql) -%}{%- endcall -%}
+    {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged, scope)) -%}{%- do run_query(sql) -%}{%- endcall -%}
     {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
+    {{- return(scope.took) -}}
 {%- endmacro %}
 
 {#
@@ -242,48 +248,119 @@
 {%- endmacro %}
 
 {#
-    A run without keys that was killed between quarantine and table is run again with the rows of its batch: what it
-    left in the quarantine is replaced. Its commit says how many rows the table should have got. A table whose history
-    does not go back to that commit does not say whether it got them: it was built anew, or its log has expired.
+    The last commit of a quarantine whose run was killed before it wrote the table, or none. The commit says how many
+    rows the table should have got. A table whose history does not go back to that commit does not say whether it got
+    them: it was built anew, or its log has expired.
 #}
-{% macro _scope_with_broken_off(existing, scope) -%}
-    {%- if scope.kind != 'none' -%}{{- return(scope) -}}{%- endif -%}
-    {%- set last = dbt_delta._commits(existing.relation, 1)[0] -%}
-    {%- if not last.expectations.get('kept') or last.run == invocation_id -%}{{- return(scope) -}}{%- endif -%}
+{% macro _broken_off(quarantine, scope) -%}
+    {%- set at = namespace(last=none) -%}
+    {%- for limit in (1, none) -%}
+        {%- for commit in (dbt_delta._commits(quarantine, limit) if at.last is none else [])
+            if at.last is none and (commit.expectations or commit.operation == 'RESTORE') -%}
+            {%- set at.last = commit -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- set last = at.last -%}
+    {%- if last is none or not last.expectations or last.run == invocation_id or (last.expectations.get('scope') != 'all'
+        and not (scope.is_repeated and last.expectations.get('kept'))) -%}
+        {{- return(none) -}}
+    {%- endif -%}
     {%- for limit in (1, none) -%}
         {%- set commits = dbt_delta._commits(this, limit) -%}
-        {%- if last.run in commits | map(attribute='run') or (limit is none and commits[-1].time > last.time) -%}
-            {{- return(scope) -}}
+        {%- if dbt_delta._has_written(commits, last) or (limit is none and commits[-1].time > last.time) -%}
+            {{- return(none) -}}
         {%- endif -%}
     {%- endfor -%}
+    {{- return(last) -}}
+{%- endmacro %}
+
+{#
+    The scope of a run after one that was killed. An append is run again with the rows of its batch: what it left in the
+    quarantine is replaced. A build has replaced all rows of the quarantine, and the table that goes on is the old one.
+#}
+{% macro _scope_with_broken_off(existing, scope) -%}
+    {%- if scope.kind == 'all' -%}{{- return(scope) -}}{%- endif -%}
+    {%- set left = dbt_delta._broken_off(existing.relation, scope) -%}
+    {%- if left is none -%}{{- return(scope) -}}{%- endif -%}
+    {%- if left.expectations.get('scope') == 'all' and left.version > 0 -%}
+        {%- do dbt_delta._refuse(
+            'The build of ' ~ dbt_delta._bare(this) ~ ' by run ' ~ left.run ~ ' replaced ' ~ dbt_delta._named(existing.relation)
+            ~ ' in version ' ~ left.version ~ ', and was killed before it wrote the table. Nothing was written. Run it again '
+            ~ 'with --full-refresh, or restore the version before.'
+        ) -%}
+    {%- elif not scope.is_repeated -%}
+        {{- return(scope) -}}
+    {%- endif -%}
     {{- return(dict(
-        scope, kind='where', where='false', old_where='_invocation_id = ' ~ dbt_delta._literal(last.run)
+        scope, kind='where', where='false', old_where='_invocation_id = ' ~ dbt_delta._literal(left.run), took=left.run
     )) -}}
 {%- endmacro %}
 
-{# The tag of a commit: what became of the rows of its run. #}
-{% macro _expectations_tag(judged) -%}
+{#
+    Two runs of an append at a time: one may have taken the other for killed, and its rows out of the quarantine. They
+    are put back by the one that sees both commits.
+#}
+{% macro _put_back_quarantined(judged, took) -%}
+    {%- if took is none and not (judged.expectations and judged.counts.quarantined) -%}{{- return(none) -}}{%- endif -%}
+    {%- set relation = dbt_delta._quarantine_of(this) -%}
+    {%- if took is none and dbt_delta._commits(relation, 1)[0].run == invocation_id -%}{{- return(none) -}}{%- endif -%}
+    {%- set commits, name = dbt_delta._commits(relation), dbt_delta._named(relation) -%}
+    {%- for commit in commits if commit.expectations.get('took') -%}
+        {%- set run = commit.expectations.took -%}
+        {%- set own = commits | selectattr('run', 'equalto', run) | selectattr('expectations') | list -%}
+        {%- if own and (run == invocation_id or (
+            commit.run == invocation_id and dbt_delta._has_written(dbt_delta._commits(this), own[0])
+        )) -%}
+            {%- set mine = ' where _invocation_id = ' ~ dbt_delta._literal(run) -%}
+            {%- do dbt_delta._execute(
+                'insert into ' ~ name ~ ' by name\nselect * from '
+                ~ dbt_delta._in_format('as_of')(relation, dbt_delta._readable(commits, own[0].version)) ~ mine
+                ~ ' and not exists (select 1 from ' ~ name ~ ' as now' ~ mine | replace(' _inv', ' now._inv') ~ ')'
+            ) -%}
+        {%- endif -%}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# The tag of a commit: what became of the rows of its run. That of a quarantine says which of its rows were replaced. #}
+{% macro _expectations_tag(judged, scope=none) -%}
     {%- if not judged.expectations -%}{{- return({}) -}}{%- endif -%}
     {%- set named, start = {}, model.config.get('__dbt_internal_microbatch_event_time_start') -%}
+    {%- set batch = start if start else judged.get('batch') -%}
     {%- for one in judged.expectations -%}
         {%- do named.update({one.name: {'action': one.action, 'rows': judged.counts.broken[one.name]}}) -%}
     {%- endfor -%}
-    {{- return({'dbt_expectations': {
+    {%- set of_quarantine = {'scope': scope.kind} if scope is not none else {} -%}
+    {%- do of_quarantine.update({'took': scope.took}) if scope is not none and scope.took -%}
+    {{- return({'dbt_expectations': dict({
         'rows': judged.counts.rows, 'kept': judged.counts.kept, 'quarantined': judged.counts.quarantined,
-        'dropped': judged.counts.dropped, 'batch': start | string if start else '', 'expectations': named,
-    }}) -}}
+        'dropped': judged.counts.dropped, 'batch': batch | string if batch is not none else '', 'expectations': named,
+    }, **of_quarantine)}) -}}
 {%- endmacro %}
 
-{# Ends a judged run: drops its rows, and says on the console what became of them. #}
+{#
+    Ends a judged run: drops its rows, and says on the console what became of them. Of a stream, what became of those of
+    all batches until then.
+#}
 {% macro _finish_judged(judged) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
     {%- if judged.staging is not none -%}{%- do dbt_delta._drop(judged.staging) -%}{%- endif -%}
-    {%- set parts, main = [], load_result('main') -%}
-    {%- for what in ('quarantined', 'dropped') if judged.counts[what] -%}
-        {%- do parts.append(what ~ ' ' ~ judged.counts[what]) -%}
+    {%- if judged.get('batch') is not none -%}
+        {%- do dbt_delta._memory('judged').setdefault(model.unique_id, []).append(judged) -%}
+    {%- else -%}
+        {%- do dbt_delta._say_judged([judged]) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Adds to the message of the node what became of the rows of its batches. #}
+{% macro _say_judged(batches) -%}
+    {%- set counts, parts, main = batches | map(attribute='counts') | list, [], load_result('main') -%}
+    {%- for what in ('quarantined', 'dropped') -%}
+        {%- set count = counts | map(attribute=what) | sum -%}
+        {%- do parts.append(what ~ ' ' ~ count) if count -%}
     {%- endfor -%}
-    {%- for one in judged.expectations if one.action in ('warn', 'fail') and judged.counts.broken[one.name] -%}
-        {%- do parts.append(one.name ~ ' ' ~ judged.counts.broken[one.name]) -%}
+    {%- for one in batches[0].expectations if one.action in ('warn', 'fail') -%}
+        {%- set count = counts | map(attribute='broken') | map(attribute=one.name) | sum -%}
+        {%- do parts.append(one.name ~ ' ' ~ count) if count -%}
     {%- endfor -%}
     {%- if parts and main is not none -%}
         {%- set response = main['response'] -%}
@@ -305,7 +382,7 @@
     {%- do dbt_delta._quarantine(judged, columns, dbt_delta._scope('all')) -%}
 {%- endmacro %}
 
-{# The quarantine of an incremental run: it replaces what the strategy replaces. #}
+{# The quarantine of an incremental run: it replaces what the strategy replaces. Returns what _quarantine does. #}
 {% macro _quarantine_batch(judged, table, batch, settings) -%}
     {%- if not judged.expectations -%}{{- return(none) -}}{%- endif -%}
     {%- set columns = [] -%}
@@ -319,7 +396,7 @@
         {#- The MERGE brings it into the table. -#}
         {%- do columns.append(column) -%}
     {%- endfor -%}
-    {%- do dbt_delta._quarantine(judged, columns, dbt_delta._batch_scope(table, batch, settings)) -%}
+    {{- return(dbt_delta._quarantine(judged, columns, dbt_delta._batch_scope(table, batch, settings))) -}}
 {%- endmacro %}
 
 {#

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.functional.expectations.judging import broken_off
-from tests.functional.harness import Project
+from tests.functional.harness import Project, session
 from tests.functional.incremental.models import messages, model, relations, tables, values
 from tests.functional.operations import operations
-from tests.functional.tables import metadata, version
+from tests.functional.tables import commits, metadata, version
 
 
 def expects(*entries: str, **config: Any) -> dict[str, Any]:
@@ -42,6 +42,11 @@ REFUSED = {
     "number": (("warn a: v + 1",), "Expectation a of number"),
     "over": (("fail a: v > 1",), "2 of 3 rows of over break expectation a (v > 1): "),
     "percent": (("fail a: v > 1; max_percent=66",), "max_percent 66"),
+}
+# By their configuration.
+CONTRADICTING = {
+    "stock": "Expectation positive of stock needs file_format delta; it is parquet.",
+    "deletes_by_both": "deletions: matched_delete_condition reads the table.",
 }
 MODELS = {
     **{name: model(FIRST, **expects(*texts)) for name, (texts, _) in REFUSED.items()},
@@ -75,6 +80,20 @@ MODELS = {
     "dated": model(
         values("id, at", "1, timestamp'2024-01-01'", "2, timestamp'2999-01-01'"),
         **expects("quarantine past: at <= current_timestamp()", incremental_strategy="append"),
+    ),
+    "stock": model(FIRST, file_format="parquet", **expects(POSITIVE)),
+    # A deletion breaks the expectation, and is one.
+    "deleted": model(
+        values("id, v, op", "1, 1, 'I'", "2, 2, 'I'"),
+        values("id, v, op", "1, null, 'D'", "2, null, 'U'"),
+        **expects(POSITIVE, matched_delete_condition="DBT_INTERNAL_SOURCE.op = 'D'", **KEYED),
+    ),
+    "deletes_by_both": model(
+        FIRST,
+        **expects(
+            POSITIVE, matched_delete_condition="DBT_INTERNAL_SOURCE.v < DBT_INTERNAL_DEST.v",
+            not_matched_condition="true", **KEYED,
+        ),
     ),
     "by_chance": model("select id, v from {{ target.schema }}.chance", **expects(POSITIVE)),
     "of_files": model("select id, v from {{ target.schema }}.files", **expects(POSITIVE)),
@@ -132,8 +151,10 @@ def test_refused_before_anything_is_written(built: tuple[Project, Any, Any]) -> 
     project, first, second = built
     found = messages(first)
     taken = {name for name in TAKEN if name != "taken_unused"}
-    assert set(found) == {*REFUSED, *taken}
-    assert set(messages(second)) == {*REFUSED, *taken, "rounded"}
+    assert set(found) == {*REFUSED, *CONTRADICTING, *taken}
+    assert set(messages(second)) == {*REFUSED, *CONTRADICTING, *taken, "rounded"}
+    for name, text in CONTRADICTING.items():
+        assert text in found[name], found[name]
     assert "The value of 1 rows of the batch would change" in messages(second)["rounded"]
     for name in taken:
         assert "__quarantine` is no quarantine: it has no column _expectations" in found[name]
@@ -159,6 +180,7 @@ def test_limits_that_hold(built: tuple[Project, Any, Any]) -> None:
 def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any, Any]) -> None:
     project, _, second = built
     names = ["merged", "appended", "rebuilt", "rounded", "widened", "nothing_good", "seeded"]
+    names.append("deleted")
     assert tables(project, names) == {
         "merged": [(1, 1), (2, 2), (3, 3)],
         "appended": [(1, 1), (2, 2), (3, 3), (4, 4)],
@@ -167,6 +189,7 @@ def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any
         "widened": [(1, 1, None), (2, 2, None)],
         "nothing_good": [(1, 1), (2, 2)],
         "seeded": [(1, 1)],
+        "deleted": [(2, 2, "I")],
     }
     expected = {
         "merged": [(2, None), (4, -4)],
@@ -177,6 +200,7 @@ def test_each_row_once_after_a_run_that_was_broken_off(built: tuple[Project, Any
         "widened": [(3, -3, None), (5, -5, "w")],
         "nothing_good": [(3, -3), (9, -9)],
         "seeded": [(2, -2)],
+        "deleted": [(2, None)],
     }
     for name, rows in expected.items():
         columns = "id, v, w" if name == "widened" else "id, v"
@@ -238,14 +262,109 @@ def test_history_and_release(built: tuple[Project, Any, Any]) -> None:
         assert [tuple(row) for row in rows] == [(2, None)]
 
 
-def _loosen(project: Project, *names: str) -> None:
-    texts = {name: MODELS[name].replace("v > 0", "v is not null") for name in names}
-    project.write({f"models/{name}.sql": text for name, text in texts.items()})
+def _loosen(project: Project, *names: str, **texts: str) -> None:
+    texts = {**{name: MODELS[name] for name in names}, **texts}
+    project.write(
+        {
+            f"models/{name}.sql": text.replace("v > 0", "v is not null")
+            for name, text in texts.items()
+        }
+    )
 
 
 def _quarantined(project: Project, name: str, columns: str = "id, v") -> list[tuple[Any, ...]]:
     rows = project.sql(f"select {columns} from {project.relation(name + '__quarantine')}")
     return sorted(map(tuple, rows))
+
+
+@pytest.mark.long
+def test_a_killed_build_stops_the_runs_that_go_on(built: tuple[Project, Any, Any]) -> None:
+    """It has replaced the quarantine of the table that stayed."""
+    project, _, _ = built
+    text = model(FIRST, values("id, v", "7, -7"), **expects(POSITIVE, **KEYED))
+    project.write({"models/refreshed.sql": text})
+    for _ in range(2):
+        project.dbt("run", "-s", "refreshed")
+    project.write({"models/refreshed.sql": text.replace("3, -3", "3, 3")})
+    with _broken_off(r"create or replace table \S*`refreshed`"):
+        project.dbt("run", "-s", "refreshed", "--full-refresh", check=False)
+    assert version(project, "refreshed") == 0
+    # Without the row that is good now, and not in the table.
+    assert _quarantined(project, "refreshed") == []
+    refused = project.dbt("run", "-s", "refreshed", check=False)
+    assert (
+        "was killed before it wrote the table. Nothing was written"
+        in messages(refused)["refreshed"]
+    )
+    assert version(project, "refreshed") == 0
+    before = version(project, "refreshed__quarantine") - 1
+    project.sql(f"restore table {{schema}}.refreshed__quarantine to version as of {before}")
+    project.dbt("run", "-s", "refreshed")
+    assert _quarantined(project, "refreshed") == [(3, -3), (7, -7)]
+
+
+@pytest.mark.long
+def test_appends_at_a_time_lose_no_row(built: tuple[Project, Any, Any]) -> None:
+    """A run takes the rows of one that lives for those of a killed one; each puts them back."""
+    project, _, _ = built
+    text = model(
+        FIRST, values("id, v", "4, -4"), **expects(POSITIVE, incremental_strategy="append")
+    )
+    project.write({"models/beside.sql": text})
+    project.dbt("run", "-s", "beside")
+    with _broken_off(r"insert into \S*`beside`"):
+        project.dbt("run", "-s", "beside", check=False)
+    living = commits(project, "beside__quarantine")[-1]["userMetadata"]
+
+    def lives(sql: str) -> bool:
+        """The run that seemed killed writes its table when the other writes its own."""
+        if re.search(r"insert into \S*`beside`", sql):
+            _tagged(project, living, "insert into {schema}.beside values (40, 40)")
+        return False
+
+    project.write({"models/beside.sql": text.replace("4, -4", "5, -5")})
+    with broken_off(lives):
+        project.dbt("run", "-s", "beside")
+    assert _quarantined(project, "beside") == [(3, -3), (4, -4), (5, -5)]
+
+    def takes(sql: str) -> bool:
+        """Another run takes this one for killed."""
+        if re.search(r"insert into \S*`beside`", sql):
+            own = commits(project, "beside__quarantine")[-1]["userMetadata"]
+            run = json.loads(own)["dbt_invocation_id"]
+            tag = json.loads(living)
+            tag["dbt_expectations"]["took"] = run
+            _tagged(
+                project, json.dumps(tag),
+                f"delete from {{schema}}.beside__quarantine where _invocation_id = '{run}'",
+            )  # fmt: skip
+        return False
+
+    project.write({"models/beside.sql": text.replace("4, -4", "6, -6")})
+    with broken_off(takes):
+        project.dbt("run", "-s", "beside")
+    assert _quarantined(project, "beside") == [(3, -3), (4, -4), (5, -5), (6, -6)]
+    _loosen(project, beside=text)
+
+    def twice(sql: str) -> bool:
+        if re.search(r"insert into \S*`beside`", sql):
+            session().sql(sql)
+        return False
+
+    with broken_off(twice):
+        operations(project, ("release_quarantine", {"model": "beside"}))
+    ids = [row.id for row in project.sql("select id from {schema}.beside where v < 0")]
+    assert sorted(ids) == [3, 4, 5, 6]
+    assert _quarantined(project, "beside") == []
+
+
+def _tagged(project: Project, tag: str, sql: str) -> None:
+    name = "spark.databricks.delta.commitInfo.userMetadata"
+    session().conf.set(name, tag)
+    try:
+        project.sql(sql)
+    finally:
+        session().conf.unset(name)
 
 
 @pytest.mark.long
@@ -374,8 +493,8 @@ def test_what_is_stored_first(built: tuple[Project, Any, Any]) -> None:
     """
     _, first, _ = built
     made = set(re.findall(r"create table \S*`(\w+)__dbt_tmp", "\n".join(first.statements)))
-    # Four are refused unread; `newest` has good rows, `plain` no expectation.
-    unread = {"aggregate", "windowed", "unknown", "number", "newest", "plain"}
+    # Six are refused unread; `newest` has good rows, `plain` no expectation.
+    unread = {"aggregate", "windowed", "unknown", "number", *CONTRADICTING, "newest", "plain"}
     assert made & set(MODELS) == set(MODELS) - unread
 
 

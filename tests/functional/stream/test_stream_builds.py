@@ -1,5 +1,6 @@
 """Streams as models: every row of the inputs once, whatever happens to runs and checkpoints."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from dbt_delta.session.connection import SessionConnection
 from tests.functional.harness import Invocation, Project
+from tests.functional.operations import operations
 
 FILES = {
     "models/sources.yml": """
@@ -66,12 +68,28 @@ def streams(project: Project) -> Project:
 
 
 def test_each_batch_is_one_commit_and_a_run_more_is_none(streams: Project) -> None:
-    assert messages(build(streams)) == {"added": "2 batches", "merged": "1 batch"}
+    streams.write({
+        "models/judged.sql": """
+        {{ config(materialized='stream', expectations=[
+            {'name': 'even', 'expression': 'id % 2 = 0', 'action': 'quarantine'},
+            {'name': 'small', 'expression': 'v < 25', 'action': 'warn'}
+        ]) }}
+        select id, v
+        from {{ dbt_delta.stream(source('raw', 'orders'), max_files_per_trigger=1) }}
+        """
+    })  # fmt: skip
+    assert messages(build(streams)) == {
+        "added": "2 batches", "judged": "2 batches, quarantined 2, small 1", "merged": "1 batch",
+    }  # fmt: skip
+    told = operations(streams, ("expectations", {"model": "judged", "output": "json"})).printed
+    assert sorted(
+        (line["batch"], line["expectation"], line["broken"]) for line in json.loads(told)
+    ) == [("0", "even", 1), ("0", "small", 0), ("1", "even", 1), ("1", "small", 1)]
     assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60)]
     assert rows(streams, "merged") == [(0, 0), (1, 10), (2, 20), (3, 30)]
     before = {name: streams.version(name) for name in ("added", "merged")}
     assert before == {"added": 1, "merged": 0}
-    assert messages(build(streams)) == {"added": "0 batches", "merged": "0 batches"}
+    assert set(messages(build(streams)).values()) == {"0 batches"}
     assert {name: streams.version(name) for name in before} == before
     streams.sql("insert into {schema}.orders values (1, 11), (4, 40), (4, 41), (null, 7)")
     build(streams)

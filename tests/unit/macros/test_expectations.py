@@ -181,3 +181,43 @@ def test_a_release_stops_the_clock(sql: str, expected: str | None) -> None:
 )
 def test_subqueries(sql: str, has: bool) -> None:
     assert load()._has_subquery(sql) is has
+
+
+DELETES = "DBT_INTERNAL_SOURCE.op = 'D' -- gone"
+
+
+@pytest.mark.parametrize(
+    ("config", "action", "expected"),
+    [
+        ({}, "quarantine", "x > 0"),
+        ({"matched_delete_condition": DELETES}, "quarantine", "(op = 'D' -- gone\n) is true or"),
+        ({"matched_delete_condition": "s.`s`.op = 1", "source_alias": "S"}, "drop", "(`s`.op = 1"),
+        ({"matched_delete_condition": "DBT_INTERNAL_DEST.v > 1"}, "warn", "x > 0"),
+        ({"matched_delete_condition": "DBT_INTERNAL_DEST.v > 1"}, "drop", None),
+        ({"cdc_delete_when": "op = 'D'"}, "quarantine", "(op = 'D'\n) is true or (x > 0"),
+        ({"incremental_strategy": "changes"}, "drop", "`_change_type` = 'delete' or (x > 0"),
+    ],
+)
+def test_a_deletion_keeps_every_expectation(
+    config: dict[str, Any], action: str, expected: str | None
+) -> None:
+    package = load(config=config, model=SimpleNamespace(name="orders"))
+    given = [{"name": "positive", "expression": "x > 0", "action": action}]
+    if expected is None:
+        with pytest.raises(CompilationError, match="and with them deletions: matched_delete_cond"):
+            package._of_images(given)
+        return
+    (found,) = package._of_images(given)
+    assert found["expression"].startswith(expected)
+    assert package._of_images([]) == []
+
+
+def test_a_run_has_written_its_table_where_a_commit_says_what_became_of_its_rows() -> None:
+    def commit(run: str, **expectations: Any) -> dict[str, Any]:
+        return {"run": run, "expectations": expectations}
+
+    has_written = load()._has_written
+    of = commit("a", kept=3, batch="1")
+    assert has_written([commit("b", batch="1"), commit("a", batch="1")], of)
+    # Its hook, another batch, another run.
+    assert not has_written([commit("a"), commit("a", batch="0"), commit("b", batch="1")], of)

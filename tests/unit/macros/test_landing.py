@@ -149,11 +149,26 @@ def test_columns_of_files_that_have_another_type(macros) -> None:
     ],
 )
 def test_a_ledger_keeps_its_rows(macros, config: dict[str, Any], message: str | None) -> None:
-    package = macros(config={"materialized": "incremental", **config})
+    node = {"name": "m", "alias": "m", "schema": "s", "config": {}, "columns": {}}
+    package = macros(config={"materialized": "incremental", **config}, model=node)
     if message is None:
         assert package._check_ledger_strategy("landed_csv") == ""
         return
     with pytest.raises(CompilationError, match=f"the model has {message}, which replaces rows"):
+        package._check_ledger_strategy("landed_csv")
+
+
+@pytest.mark.parametrize("action", ["drop", "quarantine", "fail", "warn"])
+def test_a_file_without_a_row_in_the_table_would_land_again(macros, action: str) -> None:
+    config = {"expectations": [{"name": "a", "expression": "x > 0", "action": action}]}
+    node = {"name": "m", "alias": "m", "schema": "s", "config": config, "columns": {}}
+    package = macros(
+        config={"materialized": "incremental"}, model=node, graph=SimpleNamespace(nodes={})
+    )
+    if action in ("fail", "warn"):
+        package._check_ledger_strategy("landed_csv")
+        return
+    with pytest.raises(CompilationError, match="landed_csv: expectation a of the model leaves"):
         package._check_ledger_strategy("landed_csv")
 
 
