@@ -3,13 +3,9 @@
     {%- set settings = dbt_delta._publish_settings() if execute else none -%}
     {%- if settings is none -%}{{- return('') -}}{%- endif -%}
     {%- do dbt_delta._memory('publish').update({'has_run': true}) -%}
-    {%- set outcomes = [] -%}
-    {#- A run with --empty adds no row to an incremental model that is there. -#}
-    {%- for result in results if not (result.message or '').startswith('--empty: ') -%}
-        {%- do outcomes.append({'id': result.node.unique_id, 'status': result.status | string}) -%}
-    {%- endfor -%}
-    {%- set is_limited = true if invocation_args_dict.get('empty') or invocation_args_dict.get('sample') else false -%}
-    {%- set done = dbt_delta._publish(settings, outcomes, is_limited) -%}
+    {%- set is_limited = invocation_args_dict.get('empty') or invocation_args_dict.get('sample') -%}
+    {%- set outcomes = dbt_delta._outcomes(results, is_limited, dbt_delta._deferred(results)) -%}
+    {%- set done = dbt_delta._publish(settings, outcomes) -%}
     {%- for line in dbt_delta._publish_lines(settings, done) -%}{%- do log(line, info=true) -%}{%- endfor -%}
     {{- return('') -}}
 {%- endmacro %}

@@ -196,3 +196,25 @@
     {%- for id in pending if id.startswith('unit_test.') and id in known -%}{%- do found.append(id) -%}{%- endfor -%}
     {{- return(found) -}}
 {%- endmacro %}
+
+{#
+    The ids of results, as {id: true}, that --defer gave the tables of another state: those that read what the run did not
+    select, and dbt found there because it is not here, or by --favor-state.
+#}
+{% macro _deferred(results) -%}
+    {%- set found = {} -%}
+    {%- if not invocation_args_dict.get('defer') -%}{{- return(found) -}}{%- endif -%}
+    {%- set edges, is_favored = dbt_delta._edges(graph.nodes), invocation_args_dict.get('favor_state') -%}
+    {%- for result in results -%}
+        {%- for parent in dbt_delta._read_by(result.node.unique_id, graph.nodes, edges)
+            if parent not in selected_resources -%}
+            {%- set node = graph.nodes.get(parent, {}) -%}
+            {%- set other = node.get('defer_relation') -%}
+            {%- if other and other.relation_name != node.relation_name
+                and (is_favored or adapter.get_relation(node.database, node.schema, node.alias) is none) -%}
+                {%- do found.update({result.node.unique_id: true}) -%}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}

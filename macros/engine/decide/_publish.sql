@@ -59,18 +59,77 @@
 {%- endmacro %}
 
 {#
-    What is left to do before the tables may be published, {id: why}: what was left `before` and has not succeeded
-    since; what failed; what has not run since something that it depends on was built; published tables that no run has
-    built yet; tables that others wrote (`moved`, {id: version}), some of them after this run (`overwritten`). `results`
-    are [{id, status}] of this run; --empty and --sample limit it, --full-refresh makes it full.
+    What the heads of watched nodes say, by their ids: {seen, written, moved, overwritten, left}; `left` is what the
+    last run left `before`, with what --empty or --sample has limited since, whoever ran it.
 #}
-{% macro _pending(
-    published, nodes, edges, before, results, seen, moved, overwritten=[], is_limited=false, is_full=false
-) -%}
+{% macro _news(watched, heads, before) -%}
+    {%- set seen, written, moved, overwritten, limited = {}, {}, {}, [], {} -%}
+    {%- for name, node in watched.items() if name in heads -%}
+        {%- set head = heads[name] -%}
+        {%- do seen.update({node.unique_id: head.version}) -%}
+        {%- do written.update({node.unique_id: head.written}) -%}
+        {%- if head.is_moved or head.is_overwritten -%}
+            {%- do moved.update({node.unique_id: head.version}) -%}
+        {%- endif -%}
+        {%- if head.is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
+        {#- By this run, or by one that was killed or publishes nothing. -#}
+        {%- if head.is_limited -%}
+            {%- do limited.update({node.unique_id: dbt_delta._why_limited(node)}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return({
+        'seen': seen, 'written': written, 'moved': moved, 'overwritten': overwritten,
+        'left': dict(before.pending, **limited),
+    }) -}}
+{%- endmacro %}
+
+{# What a node reads: its parents, and through ephemeral models theirs. #}
+{% macro _read_by(id, nodes, edges) -%}
+    {%- set found, queue = {}, edges.up.get(id, []) | list -%}
+    {#- The list grows while it is read. -#}
+    {%- for parent in queue if parent not in found -%}
+        {%- do found.update({parent: true}) -%}
+        {%- if dbt_delta._is_ephemeral(nodes.get(parent, {})) -%}
+            {%- do queue.extend(edges.up.get(parent, [])) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{% macro _is_ephemeral(node) -%}
+    {{- return(node.get('config', {}).get('materialized') == 'ephemeral') -}}
+{%- endmacro %}
+
+{#
+    What dbt's results say of nodes, [{id, status, limited_by}]: `limited_by` is the option by which a node may have
+    read fewer rows than there are, or, if it is among the `deferred` ones, those of another state. Left out is what says
+    nothing of a table: a model that --empty did not touch, one that was not due, and a test that passed on such rows.
+#}
+{% macro _outcomes(results, is_limited=false, deferred=[]) -%}
+    {%- set outcomes = [] -%}
+    {%- for result in results if result.message != 'not due' and not (result.message or '').startswith('--empty: ') -%}
+        {%- set id, status = result.node.unique_id, result.status | string -%}
+        {%- set limited_by = '--empty or --sample' if is_limited else '--defer' if id in deferred else none -%}
+        {#- The rows of a unit test are its own. -#}
+        {%- if not limited_by or id.startswith('unit_test.') -%}
+            {%- do outcomes.append({'id': id, 'status': status}) -%}
+        {%- elif not (id.startswith('test.') and dbt_delta._is_success(status)) -%}
+            {%- do outcomes.append({'id': id, 'status': status, 'limited_by': limited_by}) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(outcomes) -}}
+{%- endmacro %}
+
+{#
+    What is left to do before the tables may be published, {id: why}: what was left `before` and has not succeeded
+    since; what failed; what lacks rows; what has not run since something that it depends on was built; published tables
+    that no run has built yet; tables that others wrote (`moved`, {id: version}), some of them after this run
+    (`overwritten`). `results` are those of this run, as _outcomes has them; --full-refresh makes it full.
+#}
+{% macro _pending(published, nodes, edges, before, results, seen, moved, overwritten=[], is_full=false) -%}
     {%- set concerned, pending, done = {}, {}, {} -%}
     {#- dbt runs no ephemeral model, and has no result of one. -#}
-    {%- for id in dbt_delta._concerned(published, edges)
-        if nodes.get(id, {}).get('config', {}).get('materialized') != 'ephemeral' -%}
+    {%- for id in dbt_delta._concerned(published, edges) if not dbt_delta._is_ephemeral(nodes.get(id, {})) -%}
         {%- do concerned.update({id: true}) -%}
     {%- endfor -%}
     {%- for result in results -%}
@@ -86,12 +145,12 @@
             {%- do pending.setdefault(id, 'was not run since ' ~ dbt_delta._node_name(gone) ~ ' is gone') -%}
         {%- endfor -%}
     {%- endfor -%}
-    {%- for result in results if result.id in concerned -%}
-        {%- if not done[result.id] -%}
-            {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}
-        {%- elif is_limited and result.id.split('.')[0] not in ('test', 'unit_test') -%}
-            {%- do pending.update({result.id: dbt_delta._why_limited(nodes.get(result.id, {}))}) -%}
-        {%- endif -%}
+    {%- for result in results if result.id in concerned and not done[result.id]
+        and not dbt_delta._is_limited_why(pending.get(result.id)) -%}
+        {%- do pending.update({result.id: 'was skipped' if result.status == 'skipped' else 'failed'}) -%}
+    {%- endfor -%}
+    {%- for result in results if result.id in concerned and done[result.id] -%}
+        {%- do pending.update(dbt_delta._limited_build(result, nodes, edges, pending)) -%}
     {%- endfor -%}
     {%- for result in results if done[result.id] and result.id.split('.')[0] in ('model', 'seed', 'snapshot') -%}
         {%- for id in dbt_delta._reached([result.id], edges.down)
@@ -108,10 +167,32 @@
     {{- return(pending) -}}
 {%- endmacro %}
 
-{# Why a node that was built with --empty or --sample is left: an incremental model adds to the rows that it has. #}
-{% macro _why_limited(node) -%}
+{#
+    Why a node that was built is left all the same, {id: why}: an option limited it, or what it was made of. Results
+    come in the order in which they ended, so that `pending` has the latter.
+#}
+{% macro _limited_build(result, nodes, edges, pending) -%}
+    {%- set found, id = {}, result.id -%}
+    {%- if id.split('.')[0] in ('test', 'unit_test') -%}{{- return(found) -}}{%- endif -%}
+    {%- for parent in dbt_delta._read_by(id, nodes, edges) if dbt_delta._is_limited_why(pending.get(parent)) -%}
+        {%- set by = pending[parent].partition(':')[0].removeprefix('was built with ') -%}
+        {%- do found.update({id: dbt_delta._why_limited(nodes.get(id, {}), by)}) -%}
+    {%- endfor -%}
+    {%- if result.get('limited_by') -%}
+        {%- do found.update({id: dbt_delta._why_limited(nodes.get(id, {}), result.limited_by)}) -%}
+    {%- endif -%}
+    {{- return(found) -}}
+{%- endmacro %}
+
+{# Why a node whose rows an option limited is left: an incremental model adds to the rows that it has. #}
+{% macro _why_limited(node, by='--empty or --sample') -%}
     {%- set is_added_to = node.get('config', {}).get('materialized') == 'incremental' -%}
-    {{- return('was built with --empty or --sample' ~ (': it needs --full-refresh' if is_added_to)) -}}
+    {{- return('was built with ' ~ by ~ (': it needs --full-refresh' if is_added_to)) -}}
+{%- endmacro %}
+
+{# Whether a reason is one of these: a later failure does not change it. #}
+{% macro _is_limited_why(why) -%}
+    {{- return((why or '').startswith('was built with --')) -}}
 {%- endmacro %}
 
 {# What is left to do, with what runs have left since this one read what was left `before`. #}

@@ -179,10 +179,10 @@
 {%- endmacro %}
 
 {#
-    What a run that ends here publishes, and what it leaves to do. `results` are [{id, status}]; `is_forced` publishes
+    What a run that ends here publishes, and what it leaves to do. `results` are as _outcomes has them; `is_forced` publishes
     what is there, whatever is left to do.
 #}
-{% macro _publish(settings, results, is_limited=false, is_forced=false, dry_run=false) -%}
+{% macro _publish(settings, results, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
     {%- do dbt_delta._check_way(settings, state) -%}
     {%- if not is_forced -%}{%- do dbt_delta._check_publisher(settings, state) -%}{%- endif -%}
@@ -194,29 +194,14 @@
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list -%}
     {%- set watched = dbt_delta._watched(settings.nodes, ids, edges) -%}
     {%- set heads = dbt_delta._heads(watched, before) -%}
-    {%- set moved, overwritten, seen, written, failed, limited = {}, [], {}, {}, [], {} -%}
-    {%- for name, node in watched.items() -%}
-        {%- if name in heads -%}
-            {%- do seen.update({node.unique_id: heads[name].version}) -%}
-            {%- do written.update({node.unique_id: heads[name].written}) -%}
-            {%- if heads[name].is_moved or heads[name].is_overwritten -%}
-                {%- do moved.update({node.unique_id: heads[name].version}) -%}
-            {%- endif -%}
-            {#- By this run, or by one that was killed or publishes nothing. -#}
-            {%- if heads[name].is_limited -%}
-                {%- do limited.update({node.unique_id: dbt_delta._why_limited(node)}) -%}
-            {%- endif -%}
-            {%- if heads[name].is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
-        {%- endif -%}
-    {%- endfor -%}
+    {%- set news, failed = dbt_delta._news(watched, heads, before), [] -%}
     {%- for result in results if not dbt_delta._is_success(result.status) -%}
         {%- do failed.append(
             dbt_delta._node_name(result.id) ~ (' was skipped' if result.status == 'skipped' else ' failed')
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, nodes, edges, dict(limited, **before.pending), results, before.seen, moved,
-        overwritten, is_limited, flags.FULL_REFRESH
+        ids, nodes, edges, news.left, results, before.seen, news.moved, news.overwritten, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}
@@ -226,7 +211,7 @@
     {%- endfor -%}
     {%- set gone = [] if plan.held else state.views | reject('in', settings.nodes) | list -%}
     {%- if state.is_new -%}{%- do dbt_delta._begin_publishing(settings) -%}{%- endif -%}
-    {%- set left = {'pending': pending, 'seen': seen, 'written': written, 'read_at': state.now} -%}
+    {%- set left = {'pending': pending, 'seen': news.seen, 'written': news.written, 'read_at': state.now} -%}
     {%- set is_news = dict(before, **left) != dict(before, read_at=state.now) -%}
     {#- What is left to do is known also if the publication fails. -#}
     {%- set is_known = is_news and pending | length > 0 -%}

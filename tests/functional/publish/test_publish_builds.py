@@ -491,6 +491,30 @@ def test_what_is_not_finished_is_not_published(
     assert "sampled, as sampled was built with --empty or --sample: it needs --full-r" in run.output
     assert published.shown()["unit_tested"] == [2]
     assert read.count() == 10
+    # Nor is the sample published after a run in which it was skipped.
+    days = UNFINISHED["models/days.sql"]
+    project.write(
+        {"models/days.sql": days.replace("select id", "select bigint(raise_error('no')) as id")}
+    )
+    assert not published.build(2, "run", "-s", "days sampled", check=False).success
+    project.write({"models/days.sql": days})
+    run = published.build(2, "run", "-s", "days sampled")
+    assert "sampled was built with --empty or --sample: it needs --full-refresh" in run.output
+    assert read.count() == 10
+    # What is made of the tables of another state is no build.
+    other = f"{project.schema}_other"
+    project.sql(f"create schema {other}")
+    project.sql(f"create table {other}.days using delta as select 1 as id")
+    manifest = json.loads((project.path / "target" / "manifest.json").read_text())
+    for node in manifest["nodes"].values():
+        node.update(schema=other, relation_name=f"`{other}`.`{node['alias']}`")
+    project.write({"state/manifest.json": json.dumps(manifest)})
+    state = ("--defer", "--favor-state", "--state", str(project.path / "state"))
+    run = published.build(3, "run", "-s", "unit_tested", *state)
+    assert "unit_tested, as unit_tested was built with --defer" in run.output
+    assert published.shown()["unit_tested"] == [2]
+    published.build(4, "run", "-s", "unit_tested")
+    assert published.shown()["unit_tested"] == [4]
 
 
 NESTED = """

@@ -25,19 +25,23 @@ ALL = dict.fromkeys(PARENTS, "success")
 SEEN = dict.fromkeys(PUBLISHED, 1)
 
 
+def outcomes(results: dict[str, str], message: str = "", **given: Any) -> list[dict[str, str]]:
+    """What the end of a run takes from dbt's results."""
+    found = [
+        SimpleNamespace(node=SimpleNamespace(unique_id=id), status=status, message=message)
+        for id, status in results.items()
+    ]
+    return rendering.load()._outcomes(found, **given)
+
+
 def pending(results: dict[str, str], **given: Any) -> dict[str, str]:
     macros = rendering.load()
     seen, moved = given.pop("seen", SEEN), given.pop("moved", {})
-    return macros._pending(
-        PUBLISHED,
-        NODES,
-        macros._edges(NODES),
-        given.pop("before", {}),
-        [{"id": id, "status": status} for id, status in results.items()],
-        seen,
-        moved,
-        **given,
-    )
+    nodes = given.pop("nodes", NODES)
+    found = outcomes(results, is_limited=given.pop("is_limited", False))
+    before = given.pop("before", {})
+    edges = macros._edges(nodes)
+    return macros._pending(PUBLISHED, nodes, edges, before, found, seen, moved, **given)
 
 
 def test_what_others_wrote_after_the_run_is_left_to_do_although_it_was_built() -> None:
@@ -136,15 +140,19 @@ def test_what_another_run_left_meanwhile_is_kept() -> None:
 def test_an_incremental_model_that_was_sampled_has_to_be_built_from_scratch(kind: str) -> None:
     macros = rendering.load()
     nodes = {"model.p.orders": {"config": {"materialized": kind}}}
-    edges, results = macros._edges(nodes), [{"id": "model.p.orders", "status": "success"}]
+    edges, seen = macros._edges(nodes), {"model.p.orders": 1}
 
-    def left(before: dict[str, str], **given: bool) -> dict[str, str]:
-        seen = {"model.p.orders": 1}
+    def left(
+        before: dict[str, str], is_limited: bool = False, status: str = "success", **given: bool
+    ) -> dict[str, str]:
+        results = outcomes({"model.p.orders": status}, is_limited=is_limited)
         return macros._pending([*nodes], nodes, edges, before, results, seen, {}, **given)
 
     sampled = left({}, is_limited=True)
     assert sampled["model.p.orders"].startswith("was built with --empty or --sample")
     assert left(sampled) == (sampled if kind == "incremental" else {})
+    for status in ("skipped", "error"):
+        assert left(sampled, status=status) == sampled
     assert left(sampled, is_full=True) == {}
     nodes["model.p.orders"]["config"]["full_refresh"] = False
     assert left(sampled, is_full=True) == left(sampled)
@@ -236,8 +244,104 @@ def test_a_table_that_no_run_has_built_yet_is_left() -> None:
 
 def test_an_empty_build_is_no_build() -> None:
     why = "was built with --empty or --sample"
-    left = pending(ALL, is_limited=True)
-    assert left == dict.fromkeys(["model.p.raw", *PUBLISHED], why)
+    built = {id: status for id, status in ALL.items() if id.startswith("model")}
+    assert pending(built, is_limited=True) == {
+        **dict.fromkeys(["model.p.raw", *PUBLISHED], why),
+        "test.p.not_null_raw.1": "was not run after raw",
+        "test.p.unique_orders.2": "was not run after raw",
+    }
+    # Nor does a test count that passed on no rows.
+    assert pending(ALL, is_limited=True) == pending(built, is_limited=True)
+    failed = {"test.p.unique_orders.2": "failed"}
+    passed = {"test.p.unique_orders.2": "pass"}
+    assert pending(passed, before=failed, is_limited=True) == failed
+    assert pending(passed, before=failed) == {}
+    assert outcomes({"unit_test.p.orders.adds_up": "pass"}, is_limited=True)
+
+
+def test_a_sample_that_no_run_wrote_down_is_not_hidden_by_an_older_reason() -> None:
+    head = {"version": 3, "written": "30", "is_moved": True, "is_overwritten": False}
+    orders = node("orders", materialized="incremental")
+    before = {"pending": {"model.p.orders": "was skipped", "model.p.raw": "failed"}}
+    news = rendering.load()._news
+    found = news({"orders": orders}, {"orders": {**head, "is_limited": True}}, before)
+    sampled = "was built with --empty or --sample: it needs --full-refresh"
+    assert found["left"] == {"model.p.orders": sampled, "model.p.raw": "failed"}
+    assert found["moved"] == found["seen"] == {"model.p.orders": 3}
+    found = news({"orders": orders}, {"orders": {**head, "is_limited": False}}, before)
+    assert found["left"] == before["pending"]
+
+
+def test_what_is_made_of_a_sample_lacks_rows() -> None:
+    sampled = {"model.p.raw": "was built with --empty or --sample"}
+    nodes = {
+        **NODES,
+        "model.p.between": {
+            "config": {"materialized": "ephemeral"},
+            "depends_on": {"nodes": ["model.p.raw"]},
+        },
+        "model.p.orders": {"depends_on": {"nodes": ["model.p.between"]}},
+        "model.p.customers": {
+            "config": {"materialized": "incremental"},
+            "depends_on": {"nodes": ["model.p.orders"]},
+        },
+    }
+    left = pending({id: "success" for id in PUBLISHED}, nodes=nodes, before=sampled)
+    customers = f"{sampled['model.p.raw']}: it needs --full-refresh"
+    assert left == {
+        **sampled,
+        "model.p.orders": sampled["model.p.raw"],
+        "model.p.customers": customers,
+        "test.p.unique_orders.2": "was not run after orders",
+    }
+    assert pending(ALL, nodes=nodes, before=left) == {"model.p.customers": customers}
+    assert pending(ALL, nodes=nodes, before=left, is_full=True) == {}
+
+
+def test_a_model_that_is_not_due_was_not_built() -> None:
+    customers = {"model.p.customers": "success"}
+    assert outcomes(customers, "not due") == []
+    assert outcomes(customers, "--empty: no row was touched") == []
+    assert outcomes(customers, "unchanged") == [{"id": "model.p.customers", "status": "success"}]
+
+
+def deferred(**arguments: Any) -> dict[str, bool]:
+    """What --defer gave tables of another state to, where `orders` is not selected."""
+    other = SimpleNamespace(relation_name="prod.orders")
+    orders = SimpleNamespace(
+        relation_name="dev.orders", database=None, schema="dev", alias="orders"
+    )
+    orders.get = lambda key, default=None: {"defer_relation": other}.get(key, default)
+    there = arguments.pop("there", [])
+    other.relation_name = arguments.pop("other", other.relation_name)
+    macros = rendering.load(
+        graph={"nodes": {**NODES, "model.p.orders": orders}},
+        selected_resources=arguments.pop("selected", ["model.p.customers"]),
+        invocation_args_dict=arguments,
+        adapter=SimpleNamespace(get_relation=lambda database, schema, name: name in there or None),
+    )
+    results = ["model.p.customers", "test.p.unique_orders.2", "model.p.beside"]
+    found = [SimpleNamespace(node=SimpleNamespace(unique_id=id)) for id in results]
+    return macros._deferred(found)
+
+
+def test_what_was_read_in_another_state_is_no_build_and_no_test() -> None:
+    readers = {"model.p.customers": True, "test.p.unique_orders.2": True}
+    assert deferred(defer=True) == readers
+    assert deferred(defer=True, there=["orders"]) == {}
+    assert deferred(defer=True, there=["orders"], favor_state=True) == readers
+    assert deferred(defer=True, selected=["model.p.orders"]) == {}
+    # The other state may be of this target.
+    assert deferred(defer=True, other="dev.orders") == {}
+    assert deferred() == {}
+    assert outcomes(dict.fromkeys(readers, "success"), deferred=readers) == [
+        {"id": "model.p.customers", "status": "success", "limited_by": "--defer"}
+    ]
+    limited = {"id": "model.p.customers", "status": "success", "limited_by": "--defer"}
+    macros = rendering.load()
+    edges = macros._edges(NODES)
+    left = macros._pending(PUBLISHED, NODES, edges, {}, [limited], SEEN, {})
+    assert left == {"model.p.customers": "was built with --defer"}
 
 
 def node(name: str, **config: Any) -> dict[str, Any]:
