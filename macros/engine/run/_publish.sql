@@ -1,7 +1,7 @@
 {#
     Shows readers the targets, {name: {relation, version}}, all at one instant: first each view learns what it will show
     from a publication on, then one statement says that it has come. Views whose columns change cannot show both, and
-    change right before it. Views that are `gone` are dropped right after. Gives {seq, lines, views, steady}: what moved,
+    change right before it, once nothing is left that could refuse the others. Views that are `gone` are dropped right after. Gives {seq, lines, views, steady}: what moved,
     and the views as they are now, the `steady` ones as _steady_views has them.
 #}
 {% macro _show(settings, state, targets, gone) -%}
@@ -40,8 +40,14 @@
         {{- return({'seq': state.seq, 'lines': lines, 'views': state.views, 'steady': []}) -}}
     {%- endif -%}
     {%- do dbt_delta._check_alone(settings, state, early + late) -%}
-    {%- do dbt_delta._set_published_views(settings, early + late, state.views, steady) -%}
-    {%- set views = dbt_delta._prepared(settings, state.seq, seq, targets) -%}
+    {%- do dbt_delta._set_published_views(settings, early, state.views, steady) -%}
+    {%- set views = dbt_delta._prepared(settings, state, seq, targets, late) -%}
+    {%- if late and views is not none -%}
+        {%- do dbt_delta._set_published_views(settings, late, state.views, steady) -%}
+        {%- set views = dbt_delta._prepared(settings, state, seq, targets, []) -%}
+        {%- if views is none -%}{%- do dbt_delta._give_back(settings, state, late) -%}{%- endif -%}
+    {%- endif -%}
+    {%- if views is none -%}{%- do dbt_delta._refuse_beside(settings) -%}{%- endif -%}
     {%- do run_query(dbt_delta.get_set_view_sql(place.pointer, dbt_delta.get_pointer_sql(seq), is_new=false)) -%}
     {%- for name in gone -%}
         {%- do dbt_delta._drop(api.Relation.create(schema=settings.schema, identifier=name), 'view') -%}
@@ -64,16 +70,32 @@
     ) -%}
 {%- endmacro %}
 
-{# The views that know what they will show; refuses to publish where another run has meanwhile, or is about to. #}
-{% macro _prepared(settings, before, seq, targets) -%}
-    {%- set state = dbt_delta._published(settings) -%}
+{#
+    The views, once all know what they will show, except the `late` ones, which are as they were; none where another run
+    has meanwhile published, or is about to.
+#}
+{% macro _prepared(settings, before, seq, targets, late) -%}
+    {%- set now, waiting = dbt_delta._published(settings), late | map(attribute='name') | list -%}
+    {%- if now.seq != before.seq -%}{{- return(none) -}}{%- endif -%}
     {%- for name, target in targets.items() -%}
-        {%- set step = dbt_delta._step_at(state.views.get(name, {}).get('steps', []), seq) -%}
-        {%- if state.seq != before or step is none or step.version != target.version -%}
-            {%- do dbt_delta._refuse_beside(settings) -%}
+        {%- set step = dbt_delta._step_at(now.views.get(name, {}).get('steps', []), seq) -%}
+        {%- if name in waiting -%}
+            {%- if now.views.get(name) != before.views.get(name) -%}{{- return(none) -}}{%- endif -%}
+        {%- elif step is none or step.version != target.version -%}
+            {{- return(none) -}}
         {%- endif -%}
     {%- endfor -%}
-    {{- return(state.views) -}}
+    {{- return(now.views) -}}
+{%- endmacro %}
+
+{# Gives views that are still as this run altered them what they showed before: nothing else would until the next run. #}
+{% macro _give_back(settings, before, views) -%}
+    {%- set now = dbt_delta._published(settings) -%}
+    {%- for view in views if view.name in before.views and now.views.get(view.name, {}).get('steps') == view.steps -%}
+        {%- set relation = api.Relation.create(schema=settings.schema, identifier=view.name) -%}
+        {#- The table of the old text may be gone. -#}
+        {%- do dbt_delta._attempt(dbt_delta.get_set_view_sql(relation, before.views[view.name].text, is_new=false)) -%}
+    {%- endfor -%}
 {%- endmacro %}
 
 {# Whether two versions of a table can be read and have the same columns. #}

@@ -579,7 +579,7 @@ def shown(version: int, meanwhile: Any = None, by: str = "me") -> tuple[list[Any
     written: list[Any] = []
     macros = load(run_query=lambda sql: None)
     macros._published = lambda settings: {**before, **(meanwhile or {})}
-    macros._prepared = lambda *given: None
+    macros._prepared = lambda *given: {}
     macros._has_shape = lambda *given: True
     macros._publish_place = lambda settings: {"pointer": relation("read", "now")}
     macros._set_published_views = lambda settings, views, *given: written.extend(views)
@@ -619,3 +619,53 @@ def test_what_another_run_publishes_meanwhile_stays(later: bool) -> None:
     macros._settle({"schema": "read"}, mine)
     settled = [{"name": "b", "relation": "prod.b", "steps": steps[1:2]}]
     assert (states, written) == ([], [] if later else settled)
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "events"),
+    [
+        ([], ["early", "late", "read.now"]),
+        ([1], ["early"]),
+        ([2], ["early", "late", "read.orders"]),
+        # It has given that view its own text, too.
+        ([2, 3], ["early", "late"]),
+    ],
+)
+def test_views_whose_columns_change_are_altered_last_and_given_back(
+    meanwhile: list[int], events: list[str]
+) -> None:
+    """`meanwhile` are the looks at which another run has published."""
+    texts = {"customers": "select 1", "orders": "select 2"}
+    views = {name: {**VIEW, "by": "me", "text": text} for name, text in texts.items()}
+    now = {name: dict(view) for name, view in views.items()}
+    state = {"seq": 5, "now": 6, "views": views, "broken": []}
+    state["published"] = {name: {"relation": "prod.x", "version": 3} for name in views}
+    found: list[str] = []
+    looks = iter(range(9))
+
+    def published(settings: Any) -> dict[str, Any]:
+        look = next(looks)
+        if look in meanwhile and meanwhile[-1] == 3:
+            now["orders"] = {**VIEW, "steps": [{"since": 8, "version": 9}]}
+        return {**state, "seq": 8 if look in meanwhile else 5, "views": dict(now)}
+
+    def alter(settings: Any, views: list[Any], *given: Any) -> None:
+        found.extend("early" if view["name"] == "customers" else "late" for view in views)
+        now.update({view["name"]: {"steps": view["steps"]} for view in views})
+
+    macros = load(
+        run_query=lambda sql: found.append(sql.split()[2].replace("`", "")),
+        api=SimpleNamespace(Relation=SimpleNamespace(create=relation)),
+    )
+    macros._published, macros._set_published_views = published, alter
+    macros._has_shape = lambda target, old: target["relation"] == "prod.customers"
+    macros._publish_place = lambda settings: {"pointer": relation("read", "now")}
+    macros._attempt = lambda sql: found.append(sql.split()[2].replace("`", ""))
+    targets = {name: {"relation": f"prod.{name}", "version": 4} for name in texts}
+    given = {"schema": "read", "by": "me"}
+    if meanwhile:
+        with pytest.raises(rendering.CompilationError, match="Another run publishes in read"):
+            macros._show(given, state, targets, [])
+    else:
+        assert macros._show(given, state, targets, [])["lines"]
+    assert found == events
