@@ -5,6 +5,10 @@
         {%- set state = dbt_delta._published(settings) -%}
         {%- do dbt_delta._check_way(settings, state) -%}
         {%- do dbt_delta._check_publisher(settings, state) -%}
+        {#- For the end of this run: what others leave meanwhile, its results may not know. -#}
+        {%- do dbt_delta._memory('publish').update({
+            'start': dbt_delta._left(settings if state.is_recorded else none),
+        }) -%}
     {%- endif -%}
     {{- return('') -}}
 {%- endmacro %}

@@ -48,10 +48,12 @@
     nothing where there are no settings.
 #}
 {% macro _left(settings) -%}
+    {%- set records = dbt_delta._named(dbt_delta._publish_place(settings).records) if settings is not none -%}
+    {#- A session that has read it once does not see the files of others. -#}
+    {%- if settings is not none -%}{%- do run_query('refresh table ' ~ records) -%}{%- endif -%}
     {%- set found = {'state': none, 'recorded': none} if settings is none else run_query(
         'select max_by(state, written_at) filter (where name is null) as state, '
-        ~ 'max(seq) filter (where name is not null) as recorded from '
-        ~ dbt_delta._named(dbt_delta._publish_place(settings).records)
+        ~ 'max(seq) filter (where name is not null) as recorded from ' ~ records
     ).rows[0] -%}
     {%- set left = fromjson(found['state']) if found['state'] else {'pending': {}, 'seen': {}, 'read_at': 0} -%}
     {{- return(dict(left, recorded=(found['recorded'] or 0) | int)) -}}
@@ -109,9 +111,9 @@
 
 {#
     Of watched nodes, {name: node}, the tables that are there, {name: {relation, version, location, written, is_anew,
-    is_moved, is_limited, is_overwritten}}: `written` is when the version was, `is_anew` where the table is another one than
+    is_moved, is_limited, is_overwritten, is_own}}: `written` is when the version was, `is_anew` where the table is another one than
     the last run saw, `is_moved` where rows were written since the version that it saw, `is_limited` where --empty or --sample
-    left some out, `is_overwritten` where others wrote after this run.
+    left some out, `is_overwritten` where others wrote after this run, and `is_own` where nobody did.
     Only the commits since then are read.
 #}
 {% macro _heads(watched, before) -%}
@@ -130,6 +132,8 @@
             }) -%}
         {%- endif -%}
     {%- endfor -%}
+    {#- Without the plugin commits do not say whose they are. -#}
+    {%- set has_no_tags = adapter.dbt_delta_young_commits is not defined -%}
     {%- for kind, tables in groups.items() if tables -%}
         {%- set numbered = [] -%}
         {%- for table in tables -%}{%- do numbered.append(dict(table, id=loop.index0)) -%}{%- endfor -%}
@@ -145,6 +149,7 @@
                 'is_moved': is_anew or (table.seen is not none and dbt_delta._is_changed(found, table.seen)),
                 'is_limited': dbt_delta._is_limited(found, none if is_anew else table.seen),
                 'is_overwritten': dbt_delta._is_overwritten(found, invocation_id),
+                'is_own': has_no_tags or dbt_delta._is_own(found, invocation_id),
             }}) -%}
         {%- endfor -%}
     {%- endfor -%}

@@ -123,6 +123,14 @@
     {{- return(false) -}}
 {%- endmacro %}
 
+{# Whether a run was the last one to change what readers see, as far as the commits say, newest first. #}
+{% macro _is_own(commits, run) -%}
+    {%- for commit in commits if dbt_delta._changes_view(commit) -%}
+        {{- return(commit.run == run) -}}
+    {%- endfor -%}
+    {{- return(run in commits | map(attribute='run')) -}}
+{%- endmacro %}
+
 {#
     Whether a name may belong to another column after these commits although no file was written: with column mapping,
     columns are renamed and dropped without a write, and RESTORE brings back the names of another version.

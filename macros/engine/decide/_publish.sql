@@ -59,11 +59,12 @@
 {%- endmacro %}
 
 {#
-    What the heads of watched nodes say, by their ids: {seen, written, moved, overwritten, left}; `left` is what the
-    last run left `before`, with what --empty or --sample has limited since, whoever ran it.
+    What the heads of watched nodes say, by their ids: {seen, written, moved, overwritten, beside, left}; `left` is what
+    the last run left `before`, with what --empty or --sample has limited since, whoever ran it. `beside` are those that
+    another run saw change since the `start` of this one, which did not write them last.
 #}
-{% macro _news(watched, heads, before) -%}
-    {%- set seen, written, moved, overwritten, limited = {}, {}, {}, [], {} -%}
+{% macro _news(watched, heads, before, start) -%}
+    {%- set seen, written, moved, overwritten, limited, beside = {}, {}, {}, [], {}, {} -%}
     {%- for name, node in watched.items() if name in heads -%}
         {%- set head = heads[name] -%}
         {%- do seen.update({node.unique_id: head.version}) -%}
@@ -72,15 +73,44 @@
             {%- do moved.update({node.unique_id: head.version}) -%}
         {%- endif -%}
         {%- if head.is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
+        {%- set id = node.unique_id -%}
+        {%- if not head.is_own and dbt_delta._seen_of(start, id) != dbt_delta._seen_of(before, id) -%}
+            {%- do beside.update({id: true}) -%}
+        {%- endif -%}
         {#- By this run, or by one that was killed or publishes nothing. -#}
         {%- if head.is_limited -%}
             {%- do limited.update({node.unique_id: dbt_delta._why_limited(node)}) -%}
         {%- endif -%}
     {%- endfor -%}
     {{- return({
-        'seen': seen, 'written': written, 'moved': moved, 'overwritten': overwritten,
+        'seen': seen, 'written': written, 'moved': moved, 'overwritten': overwritten, 'beside': beside,
         'left': dict(before.pending, **limited),
     }) -}}
+{%- endmacro %}
+
+{# The version of a table that a run saw, and when that was written. #}
+{% macro _seen_of(left, id) -%}
+    {{- return((left.seen.get(id), left.get('written', {}).get(id) | string)) -}}
+{%- endmacro %}
+
+{#
+    The results of a run, without the successes that another run may have overtaken since its `start`: it left something
+    to do for the node, or the tables `beside` are among what the node is made of. That it did not know of a table what
+    this run was building says nothing.
+#}
+{% macro _timely(results, edges, start, before, beside) -%}
+    {%- set timely = [] -%}
+    {%- for result in results -%}
+        {%- set id, why = result.id, before.pending.get(result.id, '') -%}
+        {%- set is_new = start.pending.get(id, '') != why
+            and not why.startswith('has version ') and not why.startswith('was not built since ') -%}
+        {%- set made_of = dbt_delta._reached([id], edges.up) if beside else {} -%}
+        {%- set is_old = is_new or beside.keys() | select('in', made_of) | list | length > 0 -%}
+        {%- if not is_old or not dbt_delta._is_success(result.status) -%}
+            {%- do timely.append(result) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(timely) -}}
 {%- endmacro %}
 
 {# What a node reads: its parents, and through ephemeral models theirs. #}

@@ -88,7 +88,7 @@
     {{- return(now.views) -}}
 {%- endmacro %}
 
-{# Gives views that are still as this run altered them what they showed before: nothing else would until the next run. #}
+{# Gives views that are still as this run altered them what they showed before. #}
 {% macro _give_back(settings, before, views) -%}
     {%- set now = dbt_delta._published(settings) -%}
     {%- for view in views if view.name in before.views and now.views.get(view.name, {}).get('steps') == view.steps -%}
@@ -192,8 +192,6 @@
         {%- do rows.append(dict(target, name=name, location=heads.get(name, {}).get('location') or '')) -%}
     {%- endfor -%}
     {%- set records = dbt_delta._publish_place(settings).records -%}
-    {#- A session that has read it once does not see the files of others. -#}
-    {%- do run_query('refresh table ' ~ dbt_delta._named(records)) -%}
     {%- set pending = dbt_delta._also_left(left.pending, before, dbt_delta._left(settings)) -%}
     {%- do run_query(dbt_delta.get_record_sql(
         records, seq, invocation_id, rows, tojson(dict(left, pending=pending), sort_keys=true),
@@ -216,14 +214,16 @@
     {%- set ids = settings.nodes.values() | map(attribute='unique_id') | list -%}
     {%- set watched = dbt_delta._watched(settings.nodes, ids, edges) -%}
     {%- set heads = dbt_delta._heads(watched, before) -%}
-    {%- set news, failed = dbt_delta._news(watched, heads, before), [] -%}
+    {%- set start = dbt_delta._memory('publish').get('start', before) -%}
+    {%- set news, failed = dbt_delta._news(watched, heads, before, start), [] -%}
     {%- for result in results if not dbt_delta._is_success(result.status) -%}
         {%- do failed.append(
             dbt_delta._node_name(result.id) ~ (' was skipped' if result.status == 'skipped' else ' failed')
         ) -%}
     {%- endfor -%}
     {%- set pending = {} if is_forced else dbt_delta._pending(
-        ids, nodes, edges, news.left, results, before.seen, news.moved, news.overwritten, flags.FULL_REFRESH
+        ids, nodes, edges, news.left, dbt_delta._timely(results, edges, start, before, news.beside),
+        before.seen, news.moved, news.overwritten, flags.FULL_REFRESH
     ) -%}
     {%- set plan = dbt_delta._publication(settings, edges, pending, failed, heads, state.published) -%}
     {%- if dry_run -%}{{- return(dict(plan, lines=[], state=state, heads=heads)) -}}{%- endif -%}

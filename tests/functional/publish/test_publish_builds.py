@@ -546,3 +546,29 @@ def test_what_published_tables_are_made_of_is_watched(
     assert published.shown() == first
     published.build(2)
     assert published.shown() == {**every(2), "nested": [1, 2]}
+    # While a run tests what it has built, another one ends that left `customers` to do.
+    from dbt.adapters.spark.connections import SparkConnectionManager
+
+    stock, is_over = SparkConnectionManager.execute, threading.Event()
+    records = f"{published.schema}.dbt_delta_publications"
+    state = session().sql(f"select max_by(state, written_at) from {records} where name is null")
+    left = json.loads(state.first()[0])
+    left["pending"] = {"model.consumer.customers": "was not run after a view"}
+
+    def execute(self: Any, sql: str, *arguments: Any, **named: Any) -> Any:
+        if "dbt_internal_test" in sql and not is_over.is_set():
+            is_over.set()
+            values = (
+                f"1L, current_timestamp(), 'other', null, null, null, null, '{json.dumps(left)}'"
+            )
+            session().sql(f"insert into {records} select {values}")
+        return stock(self, sql, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkConnectionManager, "execute", execute)
+        run = published.build(3)
+    assert is_over.is_set()
+    assert "as customers was not run after a view" in run.output
+    assert published.shown() == {**every(2), "nested": [1, 2]}
+    published.build(4)
+    assert published.shown() == {**every(4), "nested": [1, 2, 3, 4]}

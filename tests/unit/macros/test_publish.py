@@ -66,6 +66,10 @@ def test_others_wrote_after_a_run(runs: list[str | None], is_overwritten: bool) 
     upkeep = {"version": 10, "operation": "OPTIMIZE", "run": None}
     macros = rendering.load()
     assert macros._is_overwritten([upkeep, *commits], "mine") is is_overwritten
+    assert macros._is_own([upkeep, *commits], "mine") is (runs[0] == "mine")
+    assert macros._is_own([{**upkeep, "run": "mine"}, *commits], "mine") is (runs[0] == "mine")
+    assert macros._is_own([{**upkeep, "run": "mine"}], "mine")
+    assert not macros._is_own([upkeep], "mine")
     for commit in commits:
         commit["operation"] = "RENAME COLUMN"
     assert macros._is_overwritten([upkeep, *commits], "mine") is is_overwritten
@@ -261,14 +265,15 @@ def test_an_empty_build_is_no_build() -> None:
 
 def test_a_sample_that_no_run_wrote_down_is_not_hidden_by_an_older_reason() -> None:
     head = {"version": 3, "written": "30", "is_moved": True, "is_overwritten": False}
+    head["is_own"] = True
     orders = node("orders", materialized="incremental")
-    before = {"pending": {"model.p.orders": "was skipped", "model.p.raw": "failed"}}
+    before = {"pending": {"model.p.orders": "was skipped", "model.p.raw": "failed"}, "seen": {}}
     news = rendering.load()._news
-    found = news({"orders": orders}, {"orders": {**head, "is_limited": True}}, before)
+    found = news({"orders": orders}, {"orders": {**head, "is_limited": True}}, before, before)
     sampled = "was built with --empty or --sample: it needs --full-refresh"
     assert found["left"] == {"model.p.orders": sampled, "model.p.raw": "failed"}
     assert found["moved"] == found["seen"] == {"model.p.orders": 3}
-    found = news({"orders": orders}, {"orders": {**head, "is_limited": False}}, before)
+    found = news({"orders": orders}, {"orders": {**head, "is_limited": False}}, before, before)
     assert found["left"] == before["pending"]
 
 
@@ -296,6 +301,60 @@ def test_what_is_made_of_a_sample_lacks_rows() -> None:
     }
     assert pending(ALL, nodes=nodes, before=left) == {"model.p.customers": customers}
     assert pending(ALL, nodes=nodes, before=left, is_full=True) == {}
+
+
+def beside(start: dict[str, Any], before: dict[str, Any], is_own: bool = False) -> list[str]:
+    """What a run that built and tested `customers` has of that, another one having ended."""
+    macros = rendering.load()
+    start, before = ({"pending": {}, "seen": {}, **left} for left in (start, before))
+    head = {"version": 6, "written": "6", "is_moved": False, "is_overwritten": False}
+    heads = {"orders": {**head, "is_own": is_own, "is_limited": False}}
+    found = macros._news({"orders": node("orders")}, heads, before, start)["beside"]
+    results = {
+        "model.p.customers": "success",
+        "test.p.unique_orders.2": "success",
+        "test.p.not_null_raw.1": "success",
+        "model.p.beside": "error",
+    }
+    edges = macros._edges(NODES)
+    timely = macros._timely(outcomes(results), edges, start, before, found)
+    return [result["id"] for result in timely]
+
+
+def test_what_another_run_left_meanwhile_needs_a_newer_result() -> None:
+    old, new = ({"seen": {"model.p.orders": version}} for version in (5, 6))
+    every = [
+        "model.p.customers",
+        "test.p.unique_orders.2",
+        "test.p.not_null_raw.1",
+        "model.p.beside",
+    ]
+    assert beside(old, old) == every
+    # It may have read orders before the other run built it, whether that leaves it to do or not.
+    assert beside(old, new) == every[2:]
+    assert beside({}, new) == every[2:]
+    assert beside({**old, "written": {"model.p.orders": "1"}}, old) == every[2:]
+    # This run has built orders itself, and the other one only looked at it.
+    assert beside(old, new, is_own=True) == every
+    left = {"pending": {"model.p.customers": "was not run after stg"}}
+    assert beside({}, left) == every[1:]
+    assert beside(left, left) == every
+    assert beside(left, {"pending": {"model.p.customers": "failed"}}) == every[1:]
+    # The other run saw what this one was building.
+    for why in ("has version 6, which no finished run has built", "was not built since it is to"):
+        assert beside({}, {"pending": {"model.p.customers": why}}) == every
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_a_run_remembers_what_was_left_when_it_began(is_recorded: bool) -> None:
+    given, left = {"schema": "read"}, {"pending": {"model.p.orders": "failed"}}
+    macros = rendering.load(graph={})
+    macros._publish_settings = lambda: given
+    macros._published = lambda settings: {"is_recorded": is_recorded}
+    macros._check_way = macros._check_publisher = lambda settings, state: None
+    macros._left = lambda settings: left if settings else {}
+    macros.publish_check()
+    assert macros._memory("publish") == {"start": left if is_recorded else {}}
 
 
 def test_a_model_that_is_not_due_was_not_built() -> None:
