@@ -228,8 +228,9 @@
 {# What is left to do, with what runs have left since this one read what was left `before`. #}
 {% macro _also_left(pending, before, now) -%}
     {%- set found = dict(pending) -%}
-    {%- for id, why in now.pending.items() if before.pending.get(id) != why -%}
-        {%- do found.setdefault(id, why) -%}
+    {%- for id, why in now.pending.items() if before.pending.get(id) != why
+        and (id not in found or dbt_delta._is_limited_why(why)) -%}
+        {%- do found.update({id: why}) -%}
     {%- endfor -%}
     {{- return(found) -}}
 {%- endmacro %}

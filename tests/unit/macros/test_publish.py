@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dbt_delta.state.decide import NOT_DUE, UNCHANGED
 from tests.unit.macros import rendering
 
 # raw -> orders -> customers; a test on each, and a model beside them.
@@ -138,6 +139,11 @@ def test_what_another_run_left_meanwhile_is_kept() -> None:
     before, now = {"a": "failed", "b": "failed"}, {"b": "failed", "c": "failed", "d": "failed"}
     left = rendering.load()._also_left({"d": "was skipped"}, {"pending": before}, {"pending": now})
     assert left == {"c": "failed", "d": "was skipped"}
+    sampled = {"d": "was built with --empty or --sample"}
+    left = rendering.load()._also_left(
+        {"d": "was skipped"}, {"pending": before}, {"pending": sampled}
+    )
+    assert left == sampled
 
 
 @pytest.mark.parametrize("kind", ["table", "incremental"])
@@ -359,9 +365,9 @@ def test_a_run_remembers_what_was_left_when_it_began(is_recorded: bool) -> None:
 
 def test_a_model_that_is_not_due_was_not_built() -> None:
     customers = {"model.p.customers": "success"}
-    assert outcomes(customers, "not due") == []
+    assert outcomes(customers, NOT_DUE) == []
     assert outcomes(customers, "--empty: no row was touched") == []
-    assert outcomes(customers, "unchanged") == [{"id": "model.p.customers", "status": "success"}]
+    assert outcomes(customers, UNCHANGED) == [{"id": "model.p.customers", "status": "success"}]
 
 
 def deferred(**arguments: Any) -> dict[str, bool]:
