@@ -1,6 +1,7 @@
 {#
     What an erasure is about: {kind, action, requests, keys, from, tables, salt, words_of_rejected}; all that speaks
-    against it is refused at once. `requests` is their name for people, `from` that for SQL, `keys` are their columns.
+    against it is refused at once. `requests` is their name for people, `keys` are their columns, `from` is for SQL what
+    they are now: a request that comes while an erasure runs waits for the next one.
     Tables as of _subject_tables, and with `action`, `state`, `floor` and what _with_existing adds; the last is that of the
     requests, unless these are a file.
 #}
@@ -44,7 +45,7 @@
         {%- do checked.append(dbt_delta._with_existing(table, dbt_delta._delta_table(table.relation, macro))) -%}
     {%- endfor -%}
     {%- set given = dbt_delta._requests_file(macro, name, columns, checked) if is_file
-        else {'columns': checked[-1].existing.columns, 'from': dbt_delta._named(own)} -%}
+        else {'columns': checked[-1].existing.columns} -%}
     {%- for table in checked -%}
         {%- do problems.extend(dbt_delta._erasure_problems(table, dict(given, name=name), checked)) -%}
     {%- endfor -%}
@@ -57,8 +58,9 @@
         {%- do problems.append(table ~ ': its folder cannot be written by this user') -%}
     {%- endfor -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
+    {%- set from = given.from if is_file else dbt_delta._as_of(own, done[-1].state.version) -%}
     {{- return({
-        'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': given.from, 'tables': done,
+        'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': from, 'tables': done,
         'salt': adapter.dbt_delta_erasure().random(),
         'words_of_rejected': adapter.dbt_delta_erasure().words_sql(dbt_delta._rejected_text()),
     }) -}}

@@ -155,7 +155,8 @@
 
 {#
     The MERGE that erases the rows of subjects. Its predicate names columns only: Delta writes it into the log. The
-    source has each combination of their keys once, because a row of the target must not have two.
+    source has each combination of their keys once, because a row of the target must not have two. Of the requests only
+    those go that were erased, with all of their keys: another one may share a key.
 #}
 {% macro get_erase_sql(table, scope) -%}
 {%- if table.action == 'delete' and table.keeps_files -%}
@@ -184,8 +185,12 @@
 merge into {{ dbt_delta._named(table.relation) }} as old
 using (
     select distinct {{ values | join(', ') }}
+    {%- if table.is_requests is defined %}
+    from {{ scope.from }}
+    {%- else %}
     from {{ dbt_delta._named(table.relation) }}
     where {{ dbt_delta._to_erase_sql(table, scope) }}
+    {%- endif %}
 ) as gone
 on {{ dbt_delta._same(keys) }}
 when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}

@@ -399,6 +399,26 @@ def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: People)
     assert not people.sql("select * from {schema}.requests")
 
 
+@pytest.mark.long
+def test_a_request_that_comes_meanwhile_waits(people: People, break_before: Breaking) -> None:
+    """Before the last table is erased from: the rows that lead to it were not."""
+    people.ask()
+
+    def arrives(sql: str) -> bool:
+        if WRITE.match(sql) and "merge into" in sql and "`people` as old" in sql:
+            people.sql("insert into {schema}.requests values (2, 'b')")
+        return False
+
+    break_before(arrives)
+    people.erase(retention_hours=0)
+    assert [row["customer_id"] for row in people.project.rows("people")] == [2]
+    assert [tuple(row) for row in people.sql("select * from {schema}.requests")] == [(2, "b")]
+    break_before(lambda sql: False)
+    people.erase(retention_hours=0)
+    assert not [*people.project.rows("people"), *people.project.rows("letters")]
+    assert not people.sql("select * from {schema}.requests")
+
+
 def test_requests_of_a_file_and_certificates_that_close_by_night(people: People) -> None:
     file = people.project.path / "gone" / "requests.csv"
     file.parent.mkdir()
