@@ -181,16 +181,24 @@
     {{- return(done) -}}
 {%- endmacro %}
 
-{# What a scan is told of tables, {name: {location, columns, log_hours, file_hours}}. #}
+{#
+    What a scan is told of tables, {name: {location, columns, log_hours, file_hours}}. Of a column with `emptied` only a
+    row counts that still has a value in one of these.
+#}
 {% macro _scanned(tables) -%}
     {%- set given = {} -%}
     {%- for table in tables -%}
         {%- set columns, physical = [], dbt_delta._physical_names(table.state.columns) -%}
-        {#- Redacted rows keep the keys that lead to other tables. -#}
-        {%- for column in table.columns if column.link is none or table.action == 'delete' -%}
-            {%- do columns.append({
-                'name': column.name, 'physical': physical[column.name | lower], 'group': column.group,
-            }) -%}
+        {%- set emptied = [] -%}
+        {%- for name in (dbt_delta._emptied(table) if table.action == 'redact' else []) -%}
+            {%- do emptied.append(physical[name | lower]) if name | lower in physical -%}
+        {%- endfor -%}
+        {%- for column in table.columns -%}
+            {#- Redacted rows keep the keys that lead to other tables. -#}
+            {%- set more = {'emptied': emptied} if table.action == 'redact' and column.link is not none else {} -%}
+            {%- do columns.append(dict(
+                more, name=column.name, physical=physical[column.name | lower], group=column.group,
+            )) -%}
         {%- endfor -%}
         {%- for column in (columns | list if dbt_delta._has_rejects(table.state.columns) else []) -%}
             {%- for name, start in {'_rejected_line': '', '_rejected_reason': dbt_delta._header_reason()}.items() -%}

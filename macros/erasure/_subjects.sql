@@ -176,7 +176,7 @@
 {%- endfor -%}
 {%- do set.extend([
     '_rejected_line = null', "_rejected_reason = if(old._rejected_reason is null, null, 'erased')",
-]) if set and table.has_rejects -%}
+]) if table.action == 'redact' and table.has_rejects -%}
 {%- set id = dbt_delta._id_of_keys(table) if set else none -%}
 {%- do set.append(
     dbt_delta._quoted(id) ~ ' = sha2(concat(old.' ~ dbt_delta._quoted(id) ~ ", '"

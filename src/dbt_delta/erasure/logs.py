@@ -25,7 +25,8 @@ _NUMBER = r"^[+]?0*([0-9]+)([.]0*)?$"
 class Column:
     """A declared column: its name in SQL, its name in files, and the group of its keys.
 
-    With ``has_words`` a key may be any word of its values, of those that begin with ``start``.
+    With ``has_words`` a key may be any word of its values, of those that begin with ``start``. With
+    ``emptied``, names in files, its keys may stay: a row counts if one of these has a value.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Column:
     group: str
     has_words: bool = False
     start: str = ""
+    emptied: Sequence[str] | None = None
 
     def parts(self, value: object) -> set[str]:
         """What of a value may be a key."""
@@ -163,7 +165,7 @@ class Search:
 
     def _statistics(self, stats: dict[str, Any], is_clean: bool) -> Iterator[str]:
         for column in self.columns:
-            for part in ("minValues", "maxValues"):
+            for part in ("minValues", "maxValues") if column.emptied is None else ():
                 value = (stats.get(part) or {}).get(column.physical)
                 if value is None:
                     continue
@@ -178,7 +180,7 @@ class Search:
     def _commit(self, about: Any) -> Iterator[str]:
         for text in _texts(about):
             for column in self.columns:
-                if column.name.lower() not in text.lower():
+                if column.emptied is not None or column.name.lower() not in text.lower():
                     continue
                 hashes = {self.hasher.of(word) for word in words(text)}
                 if not hashes.isdisjoint(self.keys.get(column.group, ())):

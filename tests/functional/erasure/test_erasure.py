@@ -314,6 +314,7 @@ SMALL = {
                 columns:
                   - name: letter_no
                     config: {{meta: {{subject: {{person: {{through: people}}}}}}}}
+                  - {{name: body, config: {{meta: {{pii: true}}}}}}
         """,
 }
 
@@ -388,14 +389,20 @@ def test_redacted_rows_stay_and_old_files_wait_for_their_readers(people: People)
         (None, None, None, 1, 77),
         (2, "b", "p2", 2, 78),
     ]
+    assert [tuple(row.values()) for row in people.project.rows("letters")] == [
+        (77, None),
+        (78, "p2"),
+    ]
     assert "data file: customer_id" in run.output
-    assert people.planted()["people", "data"] == 1
+    # Its rows keep the key that leads to them.
+    assert "letters: data file: letter_no" in run.output
+    assert people.planted()["people", "data"] == people.planted()["letters", "data"] == 1
     assert len(people.sql("select * from {schema}.requests")) == 1
     refused = people.call("restore", model=f"{people.project.schema}.people", to=1, check=False)
     assert f"before erasure {people.certificate()['request']}" in refused.output
     people.sql("drop view {schema}.old")
     people.erase(action="redact", retention_hours=0)
-    assert people.planted()["people", "data"] == 0
+    assert {kind for _, kind in people.planted()} == {"log"}
     assert not people.sql("select * from {schema}.requests")
 
 

@@ -36,6 +36,13 @@ def test_statistics_hold_a_key_under_its_physical_name() -> None:
     assert found({"allFiles": [added(**{"col-1": 42})["add"]]}) == ["statistics of customer_id"]
 
 
+def test_a_key_that_may_stay_does_not_count_in_a_log() -> None:
+    kept = [Column("customer_id", "col-1", "customer_id", emptied=["email"])]
+    search = Search(HASHER, kept, GROUPS)
+    about = {"commitInfo": {"operationParameters": {"predicate": "customer_id = 42"}}}
+    assert not [*search.entries([added(**{"col-1": 42}), about], set())]
+
+
 def test_the_start_of_a_long_key_counts_unless_its_file_is_clean() -> None:
     assert found(added(email=LONG[:32])) == ["statistics of email"]
     assert found(added(email=LONG[:32] + "\x7f")) == ["statistics of email"]

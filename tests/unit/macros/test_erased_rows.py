@@ -43,3 +43,37 @@ def test_of_the_requests_only_those_go_that_were_erased() -> None:
         "from s.requests version as of 7 ) as gone "
         "on old.`id` <=> gone.`id` and old.`email` <=> gone.`email` when matched then delete"
     )
+
+
+def read(one: dict[str, Any], *columns: str) -> dict[str, Any]:
+    """A table with its state."""
+    found = [{"name": name, "metadata": {}, "type": "string"} for name in columns]
+    state = {"columns": found, "configuration": {}}
+    return {**one, "state": state, "location": "file:/x", "floor": {"hours": 168}}
+
+
+def scanned(one: dict[str, Any], *columns: str) -> dict[str, Any]:
+    (found,) = load()._scanned([read(one, *columns)]).values()
+    return {column["name"]: column for column in found["columns"]}
+
+
+def test_a_redacted_row_is_searched_by_its_link_as_long_as_it_has_a_value() -> None:
+    """Also where it has a key of its own, as that may be NULL."""
+    link, own = key("order_id", "people", "people.order_id"), key("id")
+    both = table("paid", [link, own], personal=["holder", "gone"], action="redact")
+    found = scanned(both, "order_id", "id", "holder")
+    assert found["order_id"]["emptied"] == ["holder", "id"]
+    assert "emptied" not in found["id"]
+    deleted = scanned({**both, "action": "delete"}, "order_id", "id", "holder")
+    assert "emptied" not in deleted["order_id"]
+
+
+def test_a_redacted_rejected_line_is_searched_by_links_too() -> None:
+    """It is emptied itself, and the row stays."""
+    paid = table("paid", PAID["columns"], action="redact", has_rejects=True)
+    found = scanned(paid, "order_id", "_rejected_line", "_rejected_reason")
+    assert found["order_id"]["emptied"] == []
+    assert "emptied" not in found["_rejected_line"]
+    scope = {**SCOPE, "tables": [paid, PEOPLE, REQUESTS], "words_of_rejected": "words"}
+    sql = load().get_erase_sql(paid, scope)
+    assert "update set _rejected_line = null" in sql
