@@ -160,7 +160,8 @@
 
 {#
     The rows by which a table knows them, {columns, sql}. Number 0 is that of a file that gave no rows: but what has the
-    content of another file is known by its content, as that may be gone.
+    content of another file is known by its content, as that may be gone. No row of them says that the file was data which
+    was not: see latest_dump.
 #}
 {% macro _new_files_sql(table, files, columns) -%}
     {%- set own, rows = dbt_delta._ledger_columns(), [] -%}
@@ -174,9 +175,10 @@
     {%- set same = 'old.' ~ own[0] ~ ' = anew.name' -%}
     {%- set is_loaded = 'coalesce(old._line, 1) > 0'
         ~ (" or old._rejected_reason like 'same content as %'" if has_reason else '') -%}
+    {%- set reason = "min(if(coalesce(old._rejected_reason, 'erased') = 'erased', 'erased', 'erased line'))" -%}
     {%- set sql -%}
         select anew.name, max(if({{ is_loaded }}, 1, 0)), timestamp_micros(max(anew.modified_at)), max(anew.size),
-            max(anew.hash), max(old._load_id) {{- ", 'erased'" if has_reason }}
+            max(anew.hash), max(old._load_id) {{- ', ' ~ reason if has_reason }}
         from (values {{ rows | join(', ') }}) as anew (name, old_time, old_size, modified_at, size, hash)
         inner join {{ dbt_delta._named(table) }} as old
             on {{ same }} and old._file_modified_at = timestamp_micros(anew.old_time) and old._file_size = anew.old_size

@@ -140,7 +140,7 @@
     {%- for name in dbt_delta._emptied(table) -%}
         {%- do left.append(dbt_delta._quoted(name) ~ ' is not null') -%}
     {%- endfor -%}
-    {%- do left.append("_rejected_reason != 'erased'") if table.has_rejects -%}
+    {%- do left.append("_rejected_reason not in ('erased', 'erased line')") if table.has_rejects -%}
     {{- return(concerns ~ ' and (' ~ (left | join(' or ') or 'false') ~ ')') -}}
 {%- endmacro %}
 
@@ -175,7 +175,7 @@
     {%- do set.append(dbt_delta._quoted(name) ~ ' = null') -%}
 {%- endfor -%}
 {%- do set.extend([
-    '_rejected_line = null', "_rejected_reason = if(old._rejected_reason is null, null, 'erased')",
+    '_rejected_line = null', "_rejected_reason = if(old._rejected_reason is null, null, 'erased line')",
 ]) if table.action == 'redact' and table.has_rejects -%}
 {%- set id = dbt_delta._id_of_keys(table) if set else none -%}
 {%- do set.append(
@@ -260,14 +260,17 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {%- endmacro %}
 
 {#
-    The same of a table of landed files. It is the record of the files that it has: if all rows of a file go, the first
-    one stays without values, or the file would land again.
+    The same of a table of landed files. It is the record of the files that it has: if all rows of a file go, or all that
+    were not rejected, the first one stays without values. Else the file would land again, or be no dump any more.
 #}
 {% macro _erase_landed_sql(table, scope) -%}
 {%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
 {%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
-{%- set file = dbt_delta._landed_from() -%}
-{%- set keys, empty = dbt_delta._erased_by(table), ["_rejected_reason = 'erased'"] if table.has_rejects else [] -%}
+{%- set file = dbt_delta._landed_from() | join(', ') -%}
+{%- set keys, empty = dbt_delta._erased_by(table), [] -%}
+{%- do empty.append("_rejected_reason = if(coalesce(old._rejected_reason, 'erased') = 'erased', 'erased', 'erased line')")
+    if table.has_rejects -%}
+{%- set is_data = "coalesce(_rejected_reason, 'erased') = 'erased'" if table.has_rejects else 'true' -%}
 {%- for column in table.existing.columns if column.name | lower not in own[:-1] and not column.get('is_generated') -%}
     {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}
 {%- endfor -%}
@@ -277,13 +280,19 @@ using (
     from (
         select
             *,
-            count_if(not __dbt_goes) over (partition by {{ file | join(', ') }}) = 0
-                and row_number() over (partition by {{ file | join(', ') }} order by _line) = 1 as __dbt_stays
+            __dbt_goes
+                and row_number() over (partition by {{ file }} order by not (__dbt_is_data and __dbt_goes), _line) = 1
+                and count_if(not __dbt_goes and __dbt_is_data) over of_file = 0
+                and (count_if(__dbt_is_data) over of_file > 0 or count_if(not __dbt_goes) over of_file = 0) as __dbt_stays
         from (
-            select {{ keys | join(', ') }}, coalesce({{ goes }}, false) as __dbt_goes
+            select
+                {{ keys | join(', ') }},
+                coalesce({{ goes }}, false) as __dbt_goes,
+                {{ is_data }} as __dbt_is_data
             from {{ name }}
             where {{ own[0] }} in (select {{ own[0] }} from {{ name }} where {{ goes }})
         )
+        window of_file as (partition by {{ file }})
     )
     where __dbt_goes
     group by {{ keys | join(', ') }}

@@ -26,7 +26,7 @@ loaded as (
         _file_modified_at,
         _file_size,
         count_if(_line > 0) as loaded_lines,
-        count_if(_line = 0 or _rejected_reason = 'erased') as refusals
+        count_if(_line = 0 or startswith(_rejected_reason, 'erased')) as refusals
     from {{ ref('raw_nycflights__' ~ table) }}
     group by all
     {{ 'union all' if not loop.last }}

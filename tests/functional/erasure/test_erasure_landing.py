@@ -142,7 +142,8 @@ class Shop:
             name: sorted(
                 str(row)
                 for row in self.project.rows(name)
-                if row["_rejected_reason"] != "erased" and not _is_of_subject(row)
+                if not (row["_rejected_reason"] or "").startswith("erased")
+                and not _is_of_subject(row)
             )
             for name in TABLES
         }

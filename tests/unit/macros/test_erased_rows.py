@@ -1,7 +1,11 @@
 """The statements of an erasure; what they do is in tests/functional/erasure."""
 
+import re
+import sqlite3
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from tests.unit.macros.rendering import load
 
@@ -77,3 +81,69 @@ def test_a_redacted_rejected_line_is_searched_by_links_too() -> None:
     scope = {**SCOPE, "tables": [paid, PEOPLE, REQUESTS], "words_of_rejected": "words"}
     sql = load().get_erase_sql(paid, scope)
     assert "update set _rejected_line = null" in sql
+
+
+class CountIf:
+    """Spark's count_if, over a partition as a whole."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def step(self, value: int) -> None:
+        self.count += bool(value)
+
+    def inverse(self, value: int) -> None:
+        self.count -= bool(value)
+
+    def value(self) -> int:
+        return self.count
+
+    finalize = value
+
+
+BAD = "id: x is not bigint"
+LEDGER = ("_file", "_file_modified_at", "_file_size", "_file_hash")
+
+
+@pytest.mark.parametrize(
+    ("rows", "stays"),
+    [
+        # (line, whether it is of a subject, reason why it is rejected), and the line that stays.
+        ([(2, True, None), (3, True, None)], 2),
+        ([(2, True, None), (3, False, None)], None),
+        # No dump has only rejected lines, so the place of what was data stays.
+        ([(2, True, BAD), (3, True, None), (4, False, BAD)], 3),
+        ([(2, True, BAD), (3, True, None)], 3),
+        ([(2, True, BAD), (3, False, BAD)], None),
+        ([(2, True, BAD), (3, True, BAD)], 2),
+        ([(2, True, BAD), (3, False, None)], None),
+        ([(2, False, "erased"), (3, True, BAD)], None),
+        ([(0, False, "erased line"), (3, True, None)], 3),
+    ],
+)
+def test_one_row_of_a_file_stays_if_its_data_goes(rows: list[Any], stays: int | None) -> None:
+    landed = table("raw", [key("id")], has_files=True, keeps_files=True, has_rejects=True)
+    names = ("id", *LEDGER, "_line", "_rejected_reason", "_rejected_line")
+    landed["existing"] = SimpleNamespace(columns=[{"name": name} for name in (*names, "note")])
+    scope = {**SCOPE, "tables": [landed, REQUESTS], "words_of_rejected": "words"}
+    sql = load().get_erase_sql(landed, scope)
+    assert "_rejected_line` = null" in sql
+    assert "`note` = null" in sql
+    # Rejected lines are found by their words: here by a column.
+    sql = re.sub(r"_rejected_reason is not null and coalesce\(arrays_overlap.*?, false\)", "own", sql)
+    select = sql.partition("using (")[2].partition(") as gone")[0]
+    database = sqlite3.connect(":memory:")
+    database.execute("attach ':memory:' as s")
+    database.create_window_function("count_if", 1, CountIf)
+    database.create_aggregate("bool_or", 1, CountIf)
+    database.execute(f"create table s.raw ({', '.join(names)}, own)")
+    database.execute("create table s.requests as select 1 as id")
+    for line, own, reason in rows:
+        row = (1 if own and reason is None else None, "f", 0, 1, "h", line, reason, None, own)
+        database.execute(f"insert into s.raw values ({', '.join('?' * len(row))})", row)
+    # Another file of the name, with a row that stays.
+    database.execute("insert into s.raw values (2, 'f', 5, 1, 'g', 2, null, null, false)")
+    found = database.execute(select.replace(" version as of 7", "")).fetchall()
+    lines = {row[names.index("_line")]: row[-1] for row in found}
+    assert sorted(lines) == sorted(line for line, own, _ in rows if own)
+    assert [line for line, count in lines.items() if count] == ([stays] if stays else [])

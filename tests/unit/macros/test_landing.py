@@ -261,6 +261,21 @@ def test_latest_dump_is_the_good_rows_of_the_newest_file_with_any(
     database.executemany("insert into landed values (?, ?, ?, ?, ?, ?, ?)", [same, bad])
     found = database.execute(macros().latest_dump("landed")).fetchall()
     assert [row[0] for row in found] == ([3] if 3 not in rejected else ids)
+    # A dump with rejected lines only, whose lines were erased, is none.
+    line = (None, 13, "2024-01-06", "g.csv", "g", 2, "erased line")
+    database.executemany("insert into landed values (?, ?, ?, ?, ?, ?, ?)", [line])
+    again = database.execute(macros().latest_dump("landed")).fetchall()
+    assert again == found
+    if not rejected:
+        best = (None, 14, "2024-01-07", "h.csv", "h", 2, None)
+        # Its file was written anew.
+        rows = [(8, *best[1:]), (None, 14, "2024-01-07", "h.csv", "z0", 1, "erased")]
+        database.executemany("insert into landed values (?, ?, ?, ?, ?, ?, ?)", rows)
+        found = database.execute(macros().latest_dump("landed")).fetchall()
+        assert [row[0] for row in found] == [8]
+        # All rows of the newest dump were erased: what it did not have does not come back.
+        database.execute("update landed set _rejected_reason = 'erased' where id = 8")
+        assert not database.execute(macros().latest_dump("landed")).fetchall()
 
 
 @pytest.mark.parametrize(
