@@ -268,8 +268,9 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
 {%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
 {%- set file = dbt_delta._landed_from() | join(', ') -%}
 {%- set keys, empty = dbt_delta._erased_by(table), [] -%}
-{%- do empty.append("_rejected_reason = if(coalesce(old._rejected_reason, 'erased') = 'erased', 'erased', 'erased line')")
-    if table.has_rejects -%}
+{%- do empty.append(
+    "_rejected_reason = if(coalesce(old._rejected_reason, 'erased') = 'erased', 'erased', 'erased line')"
+) if table.has_rejects -%}
 {%- set is_data = "coalesce(_rejected_reason, 'erased') = 'erased'" if table.has_rejects else 'true' -%}
 {%- for column in table.existing.columns if column.name | lower not in own[:-1] and not column.get('is_generated') -%}
     {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}

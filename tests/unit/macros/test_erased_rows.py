@@ -130,7 +130,9 @@ def test_one_row_of_a_file_stays_if_its_data_goes(rows: list[Any], stays: int | 
     assert "_rejected_line` = null" in sql
     assert "`note` = null" in sql
     # Rejected lines are found by their words: here by a column.
-    sql = re.sub(r"_rejected_reason is not null and coalesce\(arrays_overlap.*?, false\)", "own", sql)
+    sql = re.sub(
+        r"_rejected_reason is not null and coalesce\(arrays_overlap.*?, false\)", "own", sql
+    )
     select = sql.partition("using (")[2].partition(") as gone")[0]
     database = sqlite3.connect(":memory:")
     database.execute("attach ':memory:' as s")
