@@ -131,7 +131,8 @@
     {%- for name, folder in plan.folders.items() -%}
         {%- do prepared.update({name: erasure.prepare(
             folder.path, folder.files, mode == 'rewrite',
-            dbt_delta._csv_record_pattern(folder.separator) if folder.format == 'csv' else none
+            dbt_delta._csv_record_pattern(folder.separator) if folder.format == 'csv' else none,
+            dbt_delta._other_contents_sql(folder)
         )}) -%}
     {%- endfor -%}
     {%- for name, files in prepared.items() if files -%}
@@ -142,6 +143,14 @@
         {%- do print(mode ~ ' landing files of ' ~ name ~ ': ' ~ (files | length - changed | length)
             ~ (', not those that changed meanwhile: ' ~ changed | join(', ') if changed else '')) -%}
     {%- endfor -%}
+{%- endmacro %}
+
+{# The content of the files that have no subject, as the loader compares it; large ones it compares in another way. #}
+{% macro _other_contents_sql(folder) -%}
+    {%- set others = folder.paths | reject('in', folder.files) | reject('in', folder.large) | list -%}
+    {{- return(
+        'with ' ~ dbt_delta._text_files_sql(folder.path, others, 'array()') ~ ' select _file_hash, _file from files'
+    ) -}}
 {%- endmacro %}
 
 {# Makes files known to the table that has loaded what they were written from. #}

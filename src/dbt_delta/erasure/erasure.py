@@ -132,9 +132,18 @@ class Erasure:
         }
 
     def prepare(
-        self, path: str, files: dict[str, Any], is_rewritten: bool, pattern: str | None
+        self,
+        path: str,
+        files: dict[str, Any],
+        is_rewritten: bool,
+        pattern: str | None,
+        others_sql: str,
     ) -> list[dict[str, Any]]:
         """The files of a landing folder as ``replace`` takes them, written anew beside them.
+
+        Args:
+            pattern: see Landing.prepare.
+            others_sql: gives _file_hash and _file of the other files.
 
         Raises:
             DbtRuntimeError: a file cannot be written anew, or would be lost as a copy of another.
@@ -154,13 +163,15 @@ class Erasure:
                 one["is_copy"] = one["old_hash"] in contents
                 contents.add(one["old_hash"])
             found.append(one)
-        equal = equal_contents(found) if is_rewritten else []
-        if equal:
+        if is_rewritten and (equal := equal_contents(found, self._names_by_hash(others_sql))):
             landing.tidy(path)
             names = ", ".join(equal)
             text = "would have the same content, and only one of them would land again"
             raise DbtRuntimeError(f"{_UNTOUCHED} Without the subjects {names} {text}. {_OUT}")
         return found
+
+    def _names_by_hash(self, sql: str) -> dict[str, str]:
+        return {row._file_hash: row._file for row in self._spark.sql(sql).collect()}
 
     def replace(self, files: Sequence[dict[str, Any]]) -> list[str]:
         """Puts prepared files in the place of the old ones; those that have changed meanwhile."""

@@ -264,10 +264,19 @@ class Landing:
             stream.close()
 
 
-def equal_contents(files: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of prepared files with rows that have the same content now: one would not land."""
-    counts = Counter(one["hash"] for one in files if one["has_rows"] and not one["is_copy"])
-    return sorted(one["file"] for one in files if counts[one["hash"]] > 1 and not one["is_copy"])
+def equal_contents(files: Sequence[dict[str, Any]], others: dict[str, str]) -> list[str]:
+    """The names of files that have the same content now: one of them would not land.
+
+    Args:
+        files: those that were prepared; without rows they do not count.
+        others: names of the other files in their folder, by the hash of their content.
+    """
+    anew = [one for one in files if one["has_rows"] and not one["is_copy"]]
+    counts = Counter(one["hash"] for one in anew)
+    counts.update(others.keys())
+    equal = [one for one in anew if counts[one["hash"]] > 1]
+    same = {others[one["hash"]] for one in equal if one["hash"] in others}
+    return sorted({*same, *(one["file"] for one in equal)})
 
 
 def _local(place: Any) -> str:

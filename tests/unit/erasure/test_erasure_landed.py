@@ -115,7 +115,9 @@ def test_files_that_would_be_equal_are_named() -> None:
             ("e", "3", True, False),
         )
     ]
-    assert equal_contents(files) == ["a", "b"]
+    assert equal_contents(files, {}) == ["a", "b"]
+    # Also one that has no subject, unless neither has rows.
+    assert equal_contents(files, {"2": "u", "3": "v", "4": "w"}) == ["a", "b", "e", "v"]
 
 
 def test_a_key_with_spaces_or_a_colon_is_a_field_or_a_word() -> None:

@@ -149,3 +149,10 @@ def test_one_row_of_a_file_stays_if_its_data_goes(rows: list[Any], stays: int | 
     lines = {row[names.index("_line")]: row[-1] for row in found}
     assert sorted(lines) == sorted(line for line, own, _ in rows if own)
     assert [line for line, count in lines.items() if count] == ([stays] if stays else [])
+
+
+def test_other_contents_are_those_of_small_files_without_subjects() -> None:
+    folder = {"path": "/l", "paths": ["a", "b", "c"], "files": {"a": {}}, "large": ["c"]}
+    sql = load()._other_contents_sql(folder)
+    assert "_metadata.file_path in ('b')" in sql
+    assert "sha2(value, 256) as _file_hash" in sql
