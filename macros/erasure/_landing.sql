@@ -90,7 +90,7 @@
             known=dbt_delta._columns_of_files(path, folder.format, found.files, macro, ''),
         ) -%}
         {%- do searched.update({name: dict(all, files=erasure.records(
-            dbt_delta._landing_records_sql(all, erasure.words_sql('line')), folder.columns, subjects
+            dbt_delta._landing_records_sql(all, erasure.words_sql('line', [folder.separator])), folder.columns, subjects
         ) if all.paths else {})}) -%}
     {%- endfor -%}
     {{- return(searched) -}}

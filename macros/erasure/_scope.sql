@@ -1,5 +1,5 @@
 {#
-    What an erasure is about: {kind, action, requests, keys, from, tables, salt, words_of_rejected}; all that speaks
+    What an erasure is about: {kind, action, requests, keys, from, tables, salt}; all that speaks
     against it is refused at once. `requests` is their name for people, `keys` are their columns, `from` is for SQL what
     they are now: a request that comes while an erasure runs waits for the next one.
     Tables as of _subject_tables, and with `action`, `state`, `floor` and what _with_existing adds; the last is that of the
@@ -62,19 +62,21 @@
     {{- return({
         'kind': kind, 'action': action, 'requests': name, 'keys': columns, 'from': from, 'tables': done,
         'salt': adapter.dbt_delta_erasure().random(),
-        'words_of_rejected': adapter.dbt_delta_erasure().words_sql(dbt_delta._rejected_text()),
     }) -}}
 {%- endmacro %}
 
 {#
     A table with what it is: `has_files` where rows say which file they are from, `keeps_files` where they are the record of
-    the files that landed, `has_rejects` where it has rejected lines.
+    the files that landed, `has_rejects` where it has rejected lines, whose words are `words_of_rejected` in SQL.
 #}
 {% macro _with_existing(table, existing) -%}
     {%- set has_files, node = dbt_delta._is_ledger(existing.columns), table.get('node') -%}
     {{- return(dict(
         table, existing=existing, has_files=has_files, has_rejects=dbt_delta._has_rejects(existing.columns),
         keeps_files=has_files and node is not none and not table.is_beside and dbt_delta._may_keep_files(node),
+        words_of_rejected=adapter.dbt_delta_erasure().words_sql(
+            dbt_delta._rejected_text(), table.get('separators', [])
+        ),
     )) -}}
 {%- endmacro %}
 
@@ -111,6 +113,9 @@
             ~ ' = true): set the property to false first'
         ) -%}
     {%- endif -%}
+    {%- for text in (table.get('unclear', []) if table.has_rejects else []) -%}
+        {%- do problems.append(name ~ ' has rejected lines, and ' ~ text) -%}
+    {%- endfor -%}
     {%- for column in table.columns -%}
         {%- set there = dbt_delta._column(existing.columns, column.name) -%}
         {%- set keys = [requests] if column.link is none else [] -%}
@@ -204,6 +209,7 @@
             {%- for name, start in {'_rejected_line': '', '_rejected_reason': dbt_delta._header_reason()}.items() -%}
                 {%- do columns.append({
                     'name': name, 'physical': physical[name], 'group': column.group, 'has_words': true, 'start': start,
+                    'separators': table.get('separators', []),
                 }) -%}
             {%- endfor -%}
         {%- endfor -%}

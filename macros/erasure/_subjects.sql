@@ -1,6 +1,6 @@
 {#
     The tables of a project that hold subjects of a kind, {id: table}: {relation, name, node, columns, personal, depth,
-    rank}. A column is {name, group, key, link}: its values are those of the column `key` of the requests, or, with a
+    rank, separators, unclear}. A column is {name, group, key, link}: its values are those of the column `key` of the requests, or, with a
     link, of the column `key` of the rows that concern the subjects in the table `link`. `personal` are the columns
     that redact empties. Links come before what they lead through, then inputs before what reads them.
 #}
@@ -18,13 +18,14 @@
             {%- if dbt_delta._is_personal(column) -%}{%- do personal.append(dbt_delta._names(name)[0]) -%}{%- endif -%}
         {%- endfor -%}
         {%- if columns -%}
-            {%- do found.update({node.unique_id: {
+            {%- set before = dbt_delta._reached([node.unique_id], edges.up) -%}
+            {%- do found.update({node.unique_id: dict({
                 'relation': api.Relation.create(
                     schema=node.schema, identifier=node.identifier if node.resource_type == 'source' else node.alias
                 ),
                 'name': node.name, 'node': node, 'columns': columns, 'personal': personal,
-                'rank': dbt_delta._reached([node.unique_id], edges.up) | length,
-            }}) -%}
+                'rank': before | length,
+            }, **dbt_delta._separators(before))}) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if kind not in kinds -%}
@@ -35,6 +36,21 @@
         ) -%}
     {%- endif -%}
     {{- return(dbt_delta._with_depths(macro, kind, found)) -}}
+{%- endmacro %}
+
+{# What separates the fields of landed lines that these nodes land, {separators, unclear}: why that is not known. #}
+{% macro _separators(ids) -%}
+    {%- set separators, unclear = [], [] -%}
+    {%- for id in ids if id in graph.nodes and graph.nodes[id].resource_type == 'model' -%}
+        {%- set node = graph.nodes[id] -%}
+        {%- set read = adapter.dbt_delta_erasure().separators(node.raw_code, (node.config.get('meta') or {}).get('landing')) -%}
+        {%- do separators.extend(read.found) -%}
+        {%- do unclear.append(
+            node.name ~ ' does not say what separates their fields: ' ~ read.problem ~ '. Give it config: {meta: {landing: '
+            ~ '{folder: .., format: .., separator: .., null_value: ..}}}'
+        ) if read.problem -%}
+    {%- endfor -%}
+    {{- return({'separators': separators | unique | list, 'unclear': unclear}) -}}
 {%- endmacro %}
 
 {# What a column's YAML says of subjects, {kind: key}; empty without. #}
@@ -126,7 +142,7 @@
         {%- do any.append(dbt_delta._quoted(column.name) ~ ' in (' ~ group ~ ')') if group -%}
         {#- A rejected line has no columns: a word or field of it is a key. -#}
         {%- do any.append(
-            '_rejected_reason is not null and coalesce(arrays_overlap(' ~ scope.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
+            '_rejected_reason is not null and coalesce(arrays_overlap(' ~ table.words_of_rejected ~ ', (select collect_set(cast(k as string)) from (' ~ group ~ '))), false)'
         ) if group and table.has_rejects -%}
     {%- endfor -%}
     {{- return('(' ~ (any | unique | join(' or ') or 'false') ~ ')') -}}

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_delta.erasure import certificate, requests
 from dbt_delta.erasure.certificate import Certificates, is_due, state
 from dbt_delta.erasure.keyed import Hasher
-from dbt_delta.erasure.landing import Landing, equal_contents, landed, records
+from dbt_delta.erasure.landing import Landing, equal_contents, landed, records, separators
 from dbt_delta.erasure.logs import Column, Search, base, words_sql
 from dbt_delta.erasure.scan import finding, scan
 from dbt_delta.session import folders
@@ -68,8 +68,15 @@ class Erasure:
             found[name] = scan(self._spark, table, Search(hasher, columns, groups, values))
         return found
 
-    def words_sql(self, text: str) -> str:
-        return words_sql(text)
+    def words_sql(self, text: str, separators: Sequence[str]) -> str:
+        return words_sql(text, separators)
+
+    def separators(self, code: str, given: Any) -> dict[str, Any]:
+        """Those of the lines that a model lands, {found, problem}: see landing.separators."""
+        try:
+            return {"found": separators(code, given), "problem": None}
+        except ValueError as error:
+            return {"found": [], "problem": str(error)}
 
     def random(self) -> str:
         """A text that nobody can guess: what is hashed with it cannot be found by trying."""

@@ -46,13 +46,26 @@ def landed(code: str, given: Any = None) -> dict[str, str] | None:
     if given is not None:
         return _checked(given)
     found: list[dict[str, str]] = []
-    for one in _calls(code):
+    for name, arguments in _calls(code):
+        one = _constants(name, arguments, _KEPT)
         if one not in found:
             found.append(one)
     if len(found) > 1:
         names = ", ".join(sorted(one["folder"] for one in found))
         raise ValueError(f"its code has several calls, of {names}")
     return found[0] if found else None
+
+
+def separators(code: str, given: Any = None) -> list[str]:
+    """Between the fields of the lines that a model lands; its folder need not be a constant.
+
+    Raises:
+        ValueError: it does not say so.
+    """
+    if given is not None:
+        return [] if given is False else [_checked(given)["separator"]]
+    calls = _calls(code)
+    return sorted({str(_constants(name, made, ["separator"])["separator"]) for name, made in calls})
 
 
 def _checked(given: Any) -> dict[str, str]:
@@ -68,7 +81,8 @@ def _checked(given: Any) -> dict[str, str]:
     return found
 
 
-def _calls(code: str) -> Iterator[dict[str, str]]:
+def _calls(code: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of macros that land: their names and arguments."""
     from dbt_common.clients.jinja import get_environment
 
     if not any(macro in code for macro in _MACROS):
@@ -79,7 +93,7 @@ def _calls(code: str) -> Iterator[dict[str, str]]:
         raise ValueError("its code is no Jinja") from None
     for call in calls:
         if _name(call) in _MACROS:
-            yield _arguments(call, _name(call))
+            yield _name(call), _arguments(call, _name(call))
 
 
 def _name(call: nodes.Call) -> str:
@@ -89,14 +103,17 @@ def _name(call: nodes.Call) -> str:
     return called.name if isinstance(called, nodes.Name) else ""
 
 
-def _arguments(call: nodes.Call, name: str) -> dict[str, str]:
-    names, defaults = _MACROS[name]
-    given = dict(zip(names, call.args, strict=False))
+def _arguments(call: nodes.Call, name: str) -> dict[str, Any]:
+    given: dict[str, Any] = dict(zip(_MACROS[name][0], call.args, strict=False))
     given |= {pair.key: pair.value for pair in call.kwargs}
     if call.dyn_args or call.dyn_kwargs or "folder" not in given:
         raise ValueError(f"the arguments of {name} are not in its code")
-    found = {**_DEFAULTS, **defaults}
-    for part in (one for one in _KEPT if one in given):
+    return given
+
+
+def _constants(name: str, given: dict[str, Any], parts: Sequence[str]) -> dict[str, str]:
+    found = {**_DEFAULTS, **_MACROS[name][1]}
+    for part in (one for one in parts if one in given):
         try:
             found[part] = given[part].as_const()
         except Impossible:

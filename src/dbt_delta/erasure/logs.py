@@ -27,6 +27,7 @@ class Column:
 
     With ``has_words`` a key may be any word of its values, of those that begin with ``start``. With
     ``emptied``, names in files, its keys may stay: a row counts if one of these has a value.
+    ``separators`` are those of landed lines.
     """
 
     name: str
@@ -35,12 +36,14 @@ class Column:
     has_words: bool = False
     start: str = ""
     emptied: Sequence[str] | None = None
+    separators: Sequence[str] = ()
 
     def parts(self, value: object) -> set[str]:
         """What of a value may be a key."""
         if not self.has_words:
             return {str(value)}
-        return words(str(value)) if str(value).startswith(self.start) else set()
+        text = str(value)
+        return words(text, self.separators) if text.startswith(self.start) else set()
 
 
 @dataclass
@@ -86,20 +89,29 @@ class Seen:
                 file.last = file.left = None
 
 
-def words(text: str) -> set[str]:
+def words(text: str, separators: Sequence[str] = ()) -> set[str]:
     """The words and fields of a text, and numbers also as integers are written."""
-    found = {part for one in (WORD, FIELD, CELL) for part in re.split(one, text, flags=re.ASCII)}
+    patterns = _between(separators)
+    found = {part for one in patterns for part in re.split(one, text, flags=re.ASCII)}
     return (found | {re.sub(_NUMBER, r"\1", word) for word in found}) - {""}
 
 
-def words_sql(text: str) -> str:
+def words_sql(text: str, separators: Sequence[str] = ()) -> str:
     """SQL of the same for an expression, as an array; of a JSON object also its values."""
-    parts = (f"split({text}, {_literal(one)})" for one in (WORD, FIELD, CELL))
+    parts = (f"split({text}, {_literal(one)})" for one in _between(separators))
     values = f"map_values(from_json({text}, 'map<string,string>'))"
     found = f"flatten(array({', '.join(parts)}, coalesce({values}, array())))"
     number = f"regexp_replace(word, {_literal(_NUMBER)}, '$1')"
     both = f"flatten(transform({found}, word -> array(word, {number})))"
     return f"array_remove(array_distinct({both}), '')"
+
+
+def _between(separators: Sequence[str]) -> Iterator[str]:
+    """What stands between words, and between fields also of lines with these separators."""
+    yield from (WORD, FIELD, CELL)
+    for separator in map(re.escape, separators):
+        yield f"{WORD}|{separator}"
+        yield f'[\\r\\n"]|{separator}'
 
 
 def _literal(text: str) -> str:

@@ -154,7 +154,9 @@ def _hits(
             if column.has_words:
                 name = quoted_name(column.physical)
                 text = f"if(startswith({name}, '{column.start}'), {name}, null)"
-                test = F.exists(F.expr(words_sql(text)), partial(search.test, column))
+                test = F.exists(
+                    F.expr(words_sql(text, column.separators)), partial(search.test, column)
+                )
             if column.emptied is not None:
                 left = [quoted_name(name) for name in column.emptied if name in rows.columns]
                 test = test & F.expr(" or ".join(f"{n} is not null" for n in left) or "false")

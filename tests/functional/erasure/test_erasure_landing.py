@@ -37,7 +37,9 @@ MODELS = {
     "models/extra.sql": """
         {{ config(materialized='incremental', incremental_strategy='append',
                   on_schema_change='append_new_columns') }}
-        {{ dbt_delta.landed_files('shop/extra', 'csv', {'customer_id': 'bigint'}, drift='add') }}
+        {{ dbt_delta.landed_files(
+            'shop/extra', 'csv', {'customer_id': 'bigint'}, drift='add', separator='~'
+        ) }}
         """,
     "models/schema.yml": f"""
         models:
@@ -84,8 +86,8 @@ lines, ""and"" a quotation"<
 {{"email": "d", "note": "e"}}
 """,
     # A file without a column has no values of it.
-    "extra/old.csv": f"customer_id,quantity\n8,{ID}\n9,{KEY}\n",
-    "extra/new.csv": f"quantity,email,customer_id\n1,x,{ID}<\n2,{KEY},9<\n3,y,10\n",
+    "extra/old.csv": f"customer_id~quantity\n8~{ID}\n9~{KEY}\n",
+    "extra/new.csv": f"quantity~email~customer_id\n1~x~{ID}<\n2~{KEY}~9<\n4~z~{ID}~<\n3~y~10\n",
 }
 
 
@@ -200,7 +202,7 @@ def test_files_are_written_anew_and_do_not_land_again(
     shop = Shop(project)
     project.dbt("run", vars=shop.vars)
     before = shop.rows()
-    assert shop.subject_rows() == 15
+    assert shop.subject_rows() == 16
     for name, text in LATE.items():
         shop.put(name, text)
     contents = shop.files()
@@ -208,7 +210,7 @@ def test_files_are_written_anew_and_do_not_land_again(
     found = {line["table"]: (line["rows"], line["data files"]) for line in lines}
     assert found["landing folder shop/people"] == (17, 10)
     assert found["landing folder shop/letters"] == (3, 1)
-    assert found["landing folder shop/extra"] == (2, 1)
+    assert found["landing folder shop/extra"] == (3, 1)
     assert shop.files() == contents
     if step:
         what, _, number = step.partition(" ")

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from dbt_delta.erasure.landing import _has_same_records, _without, equal_contents, landed
+from dbt_delta.erasure.landing import (
+    _has_same_records,
+    _without,
+    equal_contents,
+    landed,
+    separators,
+)
 from dbt_delta.erasure.logs import Column, words, words_sql
 from tests.unit.macros.rendering import load
 
@@ -39,6 +45,30 @@ def test_what_a_model_lands(code: str, read: dict[str, str] | None) -> None:
     assert landed(code, False) is None
     given = {"folder": "x", "format": "text"}
     assert landed(code, given) == {**CSV, **given}
+
+
+def test_separators_are_known_without_the_folder() -> None:
+    code = "{{ landed_csv(var('a'), {}, separator='~') }}{{ landed_csv('b', {}, separator='||') }}"
+    assert separators(code) == ["||", "~"]
+    assert separators("{{ landed_files(var('a'), 'json') }}") == [","]
+    assert separators("select 1") == separators(code, False) == []
+    assert separators(code, {"folder": "a", "format": "csv", "separator": "§"}) == ["§"]
+    with pytest.raises(ValueError, match="separator of landed_csv is no constant"):
+        separators("{{ landed_csv('a', {}, separator=var('s')) }}")
+
+
+@pytest.mark.parametrize("separator", ["~", "\x01", "^", "§", "/", "||", ";", " - "])
+def test_a_key_is_a_field_of_a_line_with_any_separator(separator: str) -> None:
+    line = f"x{separator}Canary, Mara{separator} 4711 {separator}'y'"
+    assert {"Canary, Mara", "4711"} <= words(line, [separator])
+    assert {"Canary, Mara", "4711"} <= words(
+        f'"a"{separator}"4711"{separator}Canary, Mara', ["~", separator]
+    )
+    column = Column("a", "a", "g", has_words=True, separators=[separator])
+    assert "Canary, Mara" in column.parts(line)
+    # As Java reads them.
+    pattern = re.escape(separator).replace("\\", "\\\\")
+    assert f'[\\\\r\\\\n"]|{pattern}' in words_sql("line", [separator])
 
 
 @pytest.mark.parametrize(

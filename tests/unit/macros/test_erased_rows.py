@@ -75,10 +75,11 @@ def test_a_redacted_row_is_searched_by_its_link_as_long_as_it_has_a_value() -> N
 def test_a_redacted_rejected_line_is_searched_by_links_too() -> None:
     """It is emptied itself, and the row stays."""
     paid = table("paid", PAID["columns"], action="redact", has_rejects=True)
+    paid["words_of_rejected"] = "words"
     found = scanned(paid, "order_id", "_rejected_line", "_rejected_reason")
     assert found["order_id"]["emptied"] == []
     assert "emptied" not in found["_rejected_line"]
-    scope = {**SCOPE, "tables": [paid, PEOPLE, REQUESTS], "words_of_rejected": "words"}
+    scope = {**SCOPE, "tables": [paid, PEOPLE, REQUESTS]}
     sql = load().get_erase_sql(paid, scope)
     assert "update set _rejected_line = null" in sql
 
@@ -125,7 +126,8 @@ def test_one_row_of_a_file_stays_if_its_data_goes(rows: list[Any], stays: int | 
     landed = table("raw", [key("id")], has_files=True, keeps_files=True, has_rejects=True)
     names = ("id", *LEDGER, "_line", "_rejected_reason", "_rejected_line")
     landed["existing"] = SimpleNamespace(columns=[{"name": name} for name in (*names, "note")])
-    scope = {**SCOPE, "tables": [landed, REQUESTS], "words_of_rejected": "words"}
+    landed["words_of_rejected"] = "words"
+    scope = {**SCOPE, "tables": [landed, REQUESTS]}
     sql = load().get_erase_sql(landed, scope)
     assert "_rejected_line` = null" in sql
     assert "`note` = null" in sql
@@ -156,3 +158,27 @@ def test_other_contents_are_those_of_small_files_without_subjects() -> None:
     sql = load()._other_contents_sql(folder)
     assert "_metadata.file_path in ('b')" in sql
     assert "sha2(value, 256) as _file_hash" in sql
+
+
+def test_rejected_lines_have_the_separators_of_all_before_them() -> None:
+    """A model that reads a landed one may have its rejected lines."""
+    node = {"resource_type": "model", "config": {}, "name": "raw", "raw_code": "~"}
+    nodes = {"a": node, "b": {**node, "raw_code": "§"}, "c": {"resource_type": "seed"}}
+    found = SimpleNamespace(
+        separators=lambda code, meta: {"found": [code], "problem": "why" if code == "§" else None},
+        words_sql=lambda text, separators: f"words {text} {separators}",
+    )
+    adapter = SimpleNamespace(dbt_delta_erasure=lambda: found)
+    own = load(graph=SimpleNamespace(nodes=nodes), adapter=adapter)
+    read_of = own._separators(["a", "b", "c", "source"])
+    assert read_of["separators"] == ["~", "§"]
+    assert "raw does not say what separates their fields: why. Give it" in read_of["unclear"][0]
+    names = ("_file", "_line", "_file_modified_at", "_file_size", "_file_hash", "_load_id")
+    columns = [{"name": name} for name in (*names, "_rejected_reason", "_rejected_line", "id")]
+    existing = SimpleNamespace(columns=columns, properties={}, partitions=[])
+    made = own._with_existing({**PEOPLE, "separators": ["~"]}, existing)
+    assert made["words_of_rejected"].endswith("['~']")
+    scope = {**SCOPE, "tables": [made, REQUESTS]}
+    assert "arrays_overlap(words case" in own.get_erase_sql(made, scope)
+    given = scanned({**made, "separators": ["~"]}, "id", "_rejected_line", "_rejected_reason")
+    assert given["_rejected_line"]["separators"] == ["~"]
