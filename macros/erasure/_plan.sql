@@ -45,6 +45,7 @@
     {%- set rows, problems = {}, [] -%}
     {%- for table in scope.tables -%}
         {%- do problems.extend(dbt_delta._redaction_problems(table, scope)) if action == 'redact' -%}
+        {%- do problems.extend(dbt_delta._record_problems(table, scope)) if table.keeps_files -%}
         {%- do rows.update({dbt_delta._bare(table.relation): dbt_delta._ask(
             'select count(*) as row_count from ' ~ dbt_delta._named(table.relation) ~ ' where '
             ~ dbt_delta._to_erase_sql(table, scope)

@@ -280,41 +280,78 @@ when matched then {{ 'update set ' ~ set | join(', ') if set else 'delete' }}
     were not rejected, the first one stays without values. Else the file would land again, or be no dump any more.
 #}
 {% macro _erase_landed_sql(table, scope) -%}
-{%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
-{%- set goes = dbt_delta._to_erase_sql(table, scope) -%}
-{%- set file = dbt_delta._landed_from() | join(', ') -%}
-{%- set keys, empty = dbt_delta._erased_by(table), [] -%}
+{%- set own, empty = dbt_delta._ledger_columns(), [] -%}
 {%- do empty.append(
     "_rejected_reason = if(coalesce(old._rejected_reason, 'erased') = 'erased', 'erased', 'erased line')"
 ) if table.has_rejects -%}
-{%- set is_data = "coalesce(_rejected_reason, 'erased') = 'erased'" if table.has_rejects else 'true' -%}
 {%- for column in table.existing.columns if column.name | lower not in own[:-1] and not column.get('is_generated') -%}
     {%- do empty.append(dbt_delta._quoted(column.name) ~ ' = null') -%}
 {%- endfor -%}
-merge into {{ name }} as old
+merge into {{ dbt_delta._named(table.relation) }} as old
 using (
-    select {{ keys | join(', ') }}, bool_or(__dbt_stays) as __dbt_stays
-    from (
-        select
-            *,
-            __dbt_goes
-                and row_number() over (partition by {{ file }} order by not (__dbt_is_data and __dbt_goes), _line) = 1
-                and count_if(not __dbt_goes and __dbt_is_data) over of_file = 0
-                and (count_if(__dbt_is_data) over of_file > 0 or count_if(not __dbt_goes) over of_file = 0) as __dbt_stays
-        from (
-            select
-                {{ keys | join(', ') }},
-                coalesce({{ goes }}, false) as __dbt_goes,
-                {{ is_data }} as __dbt_is_data
-            from {{ name }}
-            where {{ own[0] }} in (select {{ own[0] }} from {{ name }} where {{ goes }})
-        )
-        window of_file as (partition by {{ file }})
-    )
-    where __dbt_goes
-    group by {{ keys | join(', ') }}
+    {{ dbt_delta._gone_sql(table, scope) }}
 ) as gone
-on {{ dbt_delta._same(keys) }}
+on {{ dbt_delta._same(dbt_delta._erased_by(table)) }}
 when matched and gone.__dbt_stays then update set {{ empty | join(', ') }}
 when matched then delete
+{%- endmacro %}
+
+{# The rows of a landed table that go, by what says whose they are; the one of a file that stays has __dbt_stays. #}
+{% macro _gone_sql(table, scope) -%}
+{%- set name, own = dbt_delta._named(table.relation), dbt_delta._ledger_columns() -%}
+{%- set goes, keys = dbt_delta._to_erase_sql(table, scope), dbt_delta._erased_by(table) -%}
+{%- set file = dbt_delta._landed_from() | join(', ') -%}
+{%- set is_data = "coalesce(_rejected_reason, 'erased') = 'erased'" if table.has_rejects else 'true' -%}
+select {{ keys | join(', ') }}, bool_or(__dbt_stays) as __dbt_stays
+from (
+    select
+        *,
+        __dbt_goes
+            and row_number() over (partition by {{ file }} order by not (__dbt_is_data and __dbt_goes), _line) = 1
+            and count_if(not __dbt_goes and __dbt_is_data) over of_file = 0
+            and (count_if(__dbt_is_data) over of_file > 0 or count_if(not __dbt_goes) over of_file = 0) as __dbt_stays
+    from (
+        select
+            {{ keys | join(', ') }},
+            coalesce({{ goes }}, false) as __dbt_goes,
+            {{ is_data }} as __dbt_is_data
+        from {{ name }}
+        where {{ own[0] }} in (select {{ own[0] }} from {{ name }} where {{ goes }})
+    )
+    window of_file as (partition by {{ file }})
+)
+where __dbt_goes
+group by {{ keys | join(', ') }}
+{%- endmacro %}
+
+{# Why the row that stays of a file cannot be without values. #}
+{% macro _record_problems(table, scope) -%}
+    {%- if table.action == 'redact' -%}{{- return([]) -}}{%- endif -%}
+    {%- set why, checks, columns = [], table.existing.properties, [] -%}
+    {%- set kept = dbt_delta._landed_from() + ['_line'] -%}
+    {%- do why.append(
+        'would be data without the columns _rejected_reason and _rejected_line: give it these, or use action redact'
+    ) if not table.has_rejects -%}
+    {%- for column in table.existing.columns -%}
+        {%- set is_kept = column.name | lower in dbt_delta._ledger_columns()[:-1] -%}
+        {%- do why.append('would break NOT NULL of ' ~ column.name ~ ': allow NULL in it')
+            if column.get('nullable') is false and not is_kept and not column.get('is_generated') -%}
+        {%- set value = column.name if column.name | lower in kept
+            else "'erased'" if column.name | lower == '_rejected_reason' else 1 if is_kept else 'null' -%}
+        {%- do columns.append('cast(' ~ value ~ ' as ' ~ column.type ~ ') as ' ~ dbt_delta._quoted(column.name)) -%}
+    {%- endfor -%}
+    {%- set stays, problems = '(' ~ dbt_delta._gone_sql(table, scope) ~ ') where __dbt_stays', [] -%}
+    {%- set texts = why if why and dbt_delta._ask('select 1 from ' ~ stays ~ ' limit 1').rows | length else [] -%}
+    {%- for name in dbt_delta._constraint_names(checks) -%}
+        {%- do texts.append('would break the constraint ' ~ name ~ ': allow NULL in it') if dbt_delta._ask(
+            'select 1 from (select ' ~ columns | join(', ') ~ ' from ' ~ stays ~ ') where not coalesce('
+            ~ checks[dbt_delta._constraint_property(name)] ~ ', false) limit 1'
+        ).rows | length -%}
+    {%- endfor -%}
+    {%- for text in texts -%}
+        {%- do problems.append(
+            dbt_delta._bare(table.relation) ~ ': the row that stays of a file whose rows all go ' ~ text
+        ) -%}
+    {%- endfor -%}
+    {{- return(problems) -}}
 {%- endmacro %}

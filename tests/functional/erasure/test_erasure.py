@@ -493,6 +493,12 @@ def test_files_that_have_landed_do_not_land_again(project: Project) -> None:
     landing = {"dbt_delta_landing": str(folder.parent)}
     project.dbt("run", vars=landing)
     erase = ("erase", {"kind": "person", "requests": f"{project.schema}.requests"})
+    project.sql("alter table {schema}.raw add constraint named check (email <> '')")
+    before = project.version("raw")
+    output = operations(project, erase, vars=landing, check=False).output
+    assert "of a file whose rows all go would break the constraint named" in output, output
+    assert project.version("raw") == before
+    project.sql("alter table {schema}.raw drop constraint named")
     operations(project, erase, vars=landing)
     before = project.version("raw")
     for _ in range(2):

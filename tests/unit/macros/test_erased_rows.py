@@ -135,7 +135,7 @@ def test_one_row_of_a_file_stays_if_its_data_goes(rows: list[Any], stays: int | 
     sql = re.sub(
         r"_rejected_reason is not null and coalesce\(arrays_overlap.*?, false\)", "own", sql
     )
-    select = sql.partition("using (")[2].partition(") as gone")[0]
+    select = sql.partition("using (")[2].partition("\n) as gone")[0]
     database = sqlite3.connect(":memory:")
     database.execute("attach ':memory:' as s")
     database.create_window_function("count_if", 1, CountIf)
@@ -182,3 +182,39 @@ def test_rejected_lines_have_the_separators_of_all_before_them() -> None:
     assert "arrays_overlap(words case" in own.get_erase_sql(made, scope)
     given = scanned({**made, "separators": ["~"]}, "id", "_rejected_line", "_rejected_reason")
     assert given["_rejected_line"]["separators"] == ["~"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "checks", "answers", "problems"),
+    [
+        ([{"name": "_rejected_line"}, {"name": "note"}], {}, [], []),
+        ([{"name": "note", "nullable": False}], {}, [[1]], ["NOT NULL of note: allow NULL in it"]),
+        ([{"name": "note", "nullable": False}], {}, [[]], []),
+        ([{"name": "_load_id", "nullable": False}], {}, [], []),
+        ([{"name": "note", "nullable": False, "is_generated": True}], {}, [], []),
+        ([], {"c": "note <> ''"}, [[1]], ["the constraint c: allow NULL in it"]),
+        ([], {"c": "note <> ''"}, [[]], []),
+        (None, {}, [[1]], ["data without the columns _rejected_reason and _rejected_line: give"]),
+        (None, {}, [[]], []),
+    ],
+)
+def test_a_row_that_cannot_stay_without_values_is_refused_before_the_first_write(
+    columns: Any, checks: dict[str, str], answers: list[Any], problems: list[str]
+) -> None:
+    about = {"has_files": True, "keeps_files": True, "has_rejects": columns is not None}
+    landed = {**table("raw", [key("id")], **about), "words_of_rejected": "words"}
+    columns = [{"type": "string", **column} for column in columns or []]
+    properties = {f"delta.constraints.{name}": text for name, text in checks.items()}
+    landed["existing"] = SimpleNamespace(columns=columns, properties=properties)
+    asked: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        asked.append(sql)
+        return SimpleNamespace(rows=answers[len(asked) - 1])
+
+    scope = {**SCOPE, "tables": [landed, REQUESTS]}
+    found = load(run_query=run_query)._record_problems(landed, scope)
+    assert not load()._record_problems({**landed, "action": "redact"}, scope)
+    assert len(found) == len(problems)
+    assert all(text in one for text, one in zip(problems, found, strict=True))
+    assert len(asked) == len(answers)
