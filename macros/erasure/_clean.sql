@@ -50,9 +50,11 @@
             record.tables[name], after=table.state.version, holds=dbt_delta._holders(scans[name])
         )}) -%}
     {%- endfor -%}
-    {%- set record = erasure.checked(dict(record, tables=after), scans, missing) -%}
+    {%- set record = dict(record, tables=after, streams=erasure.left(record.get('streams', {}))) -%}
+    {%- set record = erasure.checked(record, scans, missing) -%}
     {%- set page = erasure.write(dbt_delta._erasure_folder(), record) -%}
     {%- for line in erasure.open(record) -%}{%- do print(line) -%}{%- endfor -%}
+    {%- for line in erasure.stream_lines(record) -%}{%- do print('outside: ' ~ line) -%}{%- endfor -%}
     {%- do print('Erasure ' ~ record.request ~ ' is ' ~ record.state ~ ': ' ~ page) -%}
     {%- set live = [] -%}
     {%- for name in erasure.live(scans) if not record.tables.get(name, {}).get('is_requests') -%}

@@ -17,7 +17,8 @@
     {%- endif -%}
     {%- set erasure, scope, folder = adapter.dbt_delta_erasure(), plan.scope, dbt_delta._erasure_folder() -%}
     {%- set record = dict(
-        plan.record, tables=dbt_delta._erasure_record(plan), landing=dbt_delta._landing_record(plan)
+        plan.record, tables=dbt_delta._erasure_record(plan), landing=dbt_delta._landing_record(plan),
+        streams=erasure.states(dbt_delta._streams_of(scope.tables))
     ) -%}
     {%- do erasure.write(folder, record) -%}
     {%- do dbt_delta._erase_landing(plan, record) -%}
@@ -83,6 +84,18 @@
         }}) -%}
     {%- endfor -%}
     {{- return({'mode': plan.landing, 'folders': folders}) -}}
+{%- endmacro %}
+
+{# The streams that read tables of an erasure, also through other nodes, {name: [schema, identifier]}. #}
+{% macro _streams_of(tables) -%}
+    {%- set edges, ids, found = dbt_delta._edges(graph.nodes), [], {} -%}
+    {%- for table in tables if table.get('node') -%}{%- do ids.append(table.node.unique_id) -%}{%- endfor -%}
+    {%- for id in dbt_delta._reached(ids, edges.down) if id in graph.nodes -%}
+        {%- set node = graph.nodes[id] -%}
+        {%- do found.update({node.schema ~ '.' ~ node.alias: [node.schema, node.alias]})
+            if node.config.get('materialized') == 'stream' -%}
+    {%- endfor -%}
+    {{- return(found) -}}
 {%- endmacro %}
 
 {# How many data and change files have a subject. #}

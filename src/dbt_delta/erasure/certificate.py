@@ -159,6 +159,7 @@ def readable(record: dict[str, Any]) -> str:
     lines += [f"- {text}" for text in OUTSIDE]
     if _mode(record) == "out_of_scope":
         lines.append("- landing files, from which a full refresh loads their rows again")
+    lines += [f"- {line}" for line in stream_lines(record)]
     if record["requests"].endswith(".csv"):
         lines.append(f"- the file of the requests, {record['requests']}: delete it")
     return "\n".join(lines) + "\n"
@@ -177,6 +178,14 @@ def open_lines(record: dict[str, Any]) -> list[str]:
         count = f"{len(found)} {place}s" if len(found) > 1 else place
         lines.append(f"{table}: {count}: {', '.join(what)}{goes}")
     return lines
+
+
+def stream_lines(record: dict[str, Any]) -> list[str]:
+    return [
+        f"what the stream {name} keeps of groups or joins in its checkpoint: --full-refresh "
+        "replaces it"
+        for name in record.get("streams", {})
+    ]
 
 
 def now() -> str:

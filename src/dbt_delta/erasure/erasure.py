@@ -15,6 +15,7 @@ from dbt_delta.erasure.logs import Column, Search, base, words_sql
 from dbt_delta.erasure.scan import finding, scan
 from dbt_delta.session import folders
 from dbt_delta.session.java import java
+from dbt_delta.stream import checkpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,6 +106,16 @@ class Erasure:
     def exists(self, path: str) -> bool:
         system, place = folders.open_path(self._spark, path)
         return bool(system.exists(place))
+
+    def states(self, streams: dict[str, list[str]]) -> dict[str, list[str]]:
+        """The folders of what streams, {name: [schema, identifier]}, keep of groups and joins."""
+        found = {name: checkpoint.states(self._spark, *at) for name, at in streams.items()}
+        return {name: paths for name, paths in found.items() if paths}
+
+    def left(self, states: dict[str, list[str]]) -> dict[str, list[str]]:
+        """Those that are still there: a full refresh replaces them."""
+        found = {name: [one for one in paths if self.exists(one)] for name, paths in states.items()}
+        return {name: paths for name, paths in found.items() if paths}
 
     def resolved(self, path: str) -> str:
         return Landing(self._spark).resolved(path)
@@ -223,6 +234,9 @@ class Erasure:
 
     def open(self, record: dict[str, Any]) -> list[str]:
         return certificate.open_lines(record)
+
+    def stream_lines(self, record: dict[str, Any]) -> list[str]:
+        return certificate.stream_lines(record)
 
     def live(self, scans: dict[str, Any]) -> list[str]:
         return certificate.live(scans)

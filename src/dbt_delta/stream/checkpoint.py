@@ -24,6 +24,16 @@ def place(spark: "SparkSession", schema: str, name: str) -> str:
     return f"{folders.of_schema(spark, schema)}/_dbt_delta_streams/{name}"
 
 
+def states(spark: "SparkSession", schema: str, name: str) -> list[str]:
+    """The folders in which a model's streams keep rows of groups or joins."""
+    if not spark.catalog.databaseExists(facts.quoted_name(schema)):
+        return []
+    system, path = folders.open_path(spark, place(spark, schema, name))
+    found = system.listStatus(path) if system.exists(path) else []
+    paths = [f"{status.getPath().toString()}/state" for status in found]
+    return [one for one in paths if system.exists(folders.open_path(spark, one)[1])]
+
+
 def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> str:
     """Why a stream cannot go on with the table ``name`` (schema, name); empty if it can."""
     about = text(spark, f"{checkpoint}/metadata")

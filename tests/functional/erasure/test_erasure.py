@@ -319,6 +319,14 @@ SMALL = {
 }
 
 
+COUNTED = """
+    {{ config(materialized='stream', unique_key='bought', output_mode='update') }}
+    select bought, count(*) as n
+    from {{ dbt_delta.stream(source('raw', 'people')) }}
+    group by bought
+    """
+
+
 class People(Shop):
     """Two tables, without a model; `letters` belong to who has their number."""
 
@@ -344,8 +352,14 @@ def test_all_that_was_planted_is_found_and_removed(
     people: People, broken_at: dict[str, int]
 ) -> None:
     people.sql(f"update {{schema}}.people set bought = 3 where customer_id = {ID}")
+    # As a stream that groups rows leaves them.
+    people.project.write({"models/counted.sql": COUNTED})
+    state = people.project.warehouse / "_dbt_delta_streams" / "counted" / "an-id" / "state"
+    state.mkdir(parents=True)
     # 3 MERGE, 1 REORG or more, 3 VACUUM with 2 ALTER each.
     check_erasure(people, broken_at, 13, 12)
+    page = people.project.path / "erasure" / f"{people.certificate()['request']}.md"
+    assert f"the stream {people.project.schema}.counted keeps" in page.read_text()
 
 
 def test_what_is_wrong_is_refused_before_the_first_write(people: People) -> None:

@@ -124,7 +124,10 @@ def test_a_certificate_is_open_until_the_last_file_can_go(tmp_path) -> None:
     digest = made.read(record["request"])["digest"]
     record = certificate.checked(record, {"s.t": {**scan, "unread": ["x"]}}, ["s.u"])
     assert certificate.open_lines(record)[1:] == ["s.t: file: not decoded", "s.u: table: not there"]
-    assert "State: **open**" in certificate.readable({**record, "digest": ""})
+    record["streams"] = {"s.counted": ["file:/state"]}
+    text = certificate.readable({**record, "digest": ""})
+    assert "State: **open**" in text
+    assert "- what the stream s.counted keeps of groups or joins in its checkpoint" in text
     record = certificate.checked(record, {"s.t": {**scan, "findings": []}}, [])
     made.write(record)
     assert made.unfinished(ABOUT) is None

@@ -218,3 +218,19 @@ def test_a_row_that_cannot_stay_without_values_is_refused_before_the_first_write
     assert len(found) == len(problems)
     assert all(text in one for text, one in zip(problems, found, strict=True))
     assert len(asked) == len(answers)
+
+
+def test_streams_that_read_an_erased_table_are_known() -> None:
+    def node(name: str, before: list[str], materialized: str = "stream") -> dict[str, Any]:
+        about = {"schema": "s", "alias": name, "config": {"materialized": materialized}}
+        return {**about, "depends_on": {"nodes": before}}
+
+    nodes = {
+        "near": node("near", ["people"]),
+        "between": node("between", ["people"], "view"),
+        "far": node("far", ["between"]),
+        "other": node("other", ["elsewhere"]),
+    }
+    people = {**PEOPLE, "node": {"unique_id": "people"}}
+    found = load(graph=SimpleNamespace(nodes=nodes))._streams_of([people, REQUESTS])
+    assert found == {"s.near": ["s", "near"], "s.far": ["s", "far"]}
