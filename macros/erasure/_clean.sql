@@ -25,6 +25,7 @@
     subject.
 #}
 {% macro _certify(record, values_file) -%}
+    {%- do dbt_delta._know_rewritten(record) -%}
     {%- set erasure, tables, missing = adapter.dbt_delta_erasure(), [], [] -%}
     {%- set schemas = dbt_delta._schemas() -%}
     {%- for name, table in record.tables.items() -%}

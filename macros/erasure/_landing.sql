@@ -124,10 +124,11 @@
 
 {#
     Changes the landing files that have subjects. Tables have to know a file before it is there, so that no run between
-    lands it.
+    lands it. A run that has read the old file may commit it at any time: so the certificate has what was written anew.
 #}
 {% macro _erase_landing(plan, record) -%}
     {%- set erasure, prepared, mode = adapter.dbt_delta_erasure(), {}, record.landing.mode -%}
+    {%- set rewritten = record.landing.rewritten | list -%}
     {%- for name, folder in plan.folders.items() -%}
         {%- do prepared.update({name: erasure.prepare(
             folder.path, folder.files, mode == 'rewrite',
@@ -135,13 +136,38 @@
             dbt_delta._other_contents_sql(folder)
         )}) -%}
     {%- endfor -%}
-    {%- for name, files in prepared.items() if files -%}
-        {%- for table in (plan.folders[name].tables if mode == 'rewrite' else []) -%}
-            {%- do dbt_delta._know_files(table, files, record) -%}
+    {%- for name, files in prepared.items() if mode == 'rewrite' -%}
+        {%- set anew = [] -%}
+        {%- for file in files | rejectattr('part', 'none') -%}
+            {%- do anew.append({
+                'file': file.file, 'old_time': file.old_time, 'old_size': file.old_size,
+                'modified_at': file.modified_at, 'size': file.size, 'hash': file.hash,
+            }) -%}
         {%- endfor -%}
+        {%- set one = {'tables': plan.folders[name].tables, 'files': anew} -%}
+        {%- do rewritten.append(one) if anew and one not in rewritten -%}
+    {%- endfor -%}
+    {%- set record = dict(record, landing=dict(record.landing, rewritten=rewritten)) -%}
+    {%- do erasure.write(dbt_delta._erasure_folder(), record) -%}
+    {%- do dbt_delta._know_rewritten(record) -%}
+    {%- for name, files in prepared.items() if files -%}
         {%- set changed = erasure.replace(files) -%}
         {%- do print(mode ~ ' landing files of ' ~ name ~ ': ' ~ (files | length - changed | length)
             ~ (', not those that changed meanwhile: ' ~ changed | join(', ') if changed else '')) -%}
+    {%- endfor -%}
+    {%- do dbt_delta._know_rewritten(record) -%}
+    {{- return(record) -}}
+{%- endmacro %}
+
+{# Makes files that were written anew known to the tables that have meanwhile loaded what they were written from. #}
+{% macro _know_rewritten(record) -%}
+    {%- set rewritten = record.get('landing', {}).get('rewritten', []) -%}
+    {%- set schemas = dbt_delta._schemas() if rewritten else [] -%}
+    {%- for one in rewritten -%}
+        {%- for table in one.tables -%}
+            {%- set relation = api.Relation.create(schema=table.schema, identifier=table.identifier) -%}
+            {%- do dbt_delta._know_files(table, one.files, record) if dbt_delta._is_there(relation, schemas) -%}
+        {%- endfor -%}
     {%- endfor -%}
 {%- endmacro %}
 
@@ -156,7 +182,8 @@
 {# Makes files known to the table that has loaded what they were written from. #}
 {% macro _know_files(table, files, record) -%}
     {%- set existing = dbt_delta._existing(api.Relation.create(schema=table.schema, identifier=table.identifier)) -%}
-    {%- set new = dbt_delta._new_files_sql(table, files | rejectattr('part', 'none') | list, existing.columns) -%}
+    {%- set is_ledger = dbt_delta._is_ledger(existing.columns) -%}
+    {%- set new = dbt_delta._new_files_sql(table, files if is_ledger else [], existing.columns) -%}
     {%- set counted = 'select count(*) as row_count from (' ~ new.sql ~ ')' -%}
     {%- if new.sql and dbt_delta._ask(counted).rows[0]['row_count'] | int -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}

@@ -21,7 +21,7 @@
         streams=erasure.states(dbt_delta._streams_of(scope.tables))
     ) -%}
     {%- do erasure.write(folder, record) -%}
-    {%- do dbt_delta._erase_landing(plan, record) -%}
+    {%- set record = dbt_delta._erase_landing(plan, record) -%}
     {%- set others = scope.tables | rejectattr('is_requests', 'defined') | list -%}
     {%- for table in others -%}{%- do dbt_delta._erase_rows(table, plan, record) -%}{%- endfor -%}
     {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
@@ -72,7 +72,10 @@
     {{- return(tables) -}}
 {%- endmacro %}
 
-{# The same of landing folders, {mode, folders}; `held` is how many files had subjects. #}
+{#
+    The same of landing folders, {mode, folders, rewritten}; `held` is how many files had subjects, `rewritten` what was
+    written anew, {tables, files}.
+#}
 {% macro _landing_record(plan) -%}
     {%- set folders = {} -%}
     {%- for name, folder in plan.folders.items() -%}
@@ -83,7 +86,8 @@
             'held': [earlier.get('held', 0), folder.files | length] | max,
         }}) -%}
     {%- endfor -%}
-    {{- return({'mode': plan.landing, 'folders': folders}) -}}
+    {%- set rewritten = plan.record.get('landing', {}).get('rewritten', []) -%}
+    {{- return({'mode': plan.landing, 'folders': folders, 'rewritten': rewritten}) -}}
 {%- endmacro %}
 
 {# The streams that read tables of an erasure, also through other nodes, {name: [schema, identifier]}. #}

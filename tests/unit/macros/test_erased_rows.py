@@ -234,3 +234,41 @@ def test_streams_that_read_an_erased_table_are_known() -> None:
     people = {**PEOPLE, "node": {"unique_id": "people"}}
     found = load(graph=SimpleNamespace(nodes=nodes))._streams_of([people, REQUESTS])
     assert found == {"s.near": ["s", "near"], "s.far": ["s", "far"]}
+
+
+def test_what_was_written_anew_is_known_before_and_after_it_is_there() -> None:
+    """A run may commit the old file between."""
+    done: list[Any] = []
+    times = {"old_time": 1, "old_size": 9, "modified_at": 1, "size": 5, "hash": "h"}
+    anew = {"file": "a.csv", "path": "/l/a.csv", "part": "/l/p", "is_copy": False, **times}
+    prepared = [anew, {**anew, "file": "gone.csv", "part": None}]
+    erasure = SimpleNamespace(
+        prepare=lambda *arguments: prepared,
+        write=lambda folder, record: done.append(("write", record["landing"]["rewritten"])),
+        replace=lambda files: done.append("replace") or [],
+    )
+    own = load(
+        adapter=SimpleNamespace(dbt_delta_erasure=lambda: erasure),
+        api=SimpleNamespace(Relation=SimpleNamespace(create=SimpleNamespace)),
+        print=lambda text: None,
+    )
+    own._schemas = list
+    own._is_there = lambda relation, schemas: relation.identifier == "raw"
+    own._know_files = lambda table, files, record: done.append((table["identifier"], len(files)))
+    tables = [{"schema": "s", "identifier": "raw"}, {"schema": "s", "identifier": "dropped"}]
+    folder = {
+        "path": "/l",
+        "format": "json",
+        "paths": [],
+        "files": {},
+        "large": [],
+        "tables": tables,
+    }
+    record = {"request": "r", "landing": {"mode": "rewrite", "rewritten": []}}
+    found = own._erase_landing({"folders": {"l": folder}}, record)
+    kept = [{"tables": tables, "files": [{"file": "a.csv", **times}]}]
+    assert found["landing"]["rewritten"] == kept
+    assert done == [("write", kept), ("raw", 1), "replace", ("raw", 1)]
+    own._know_rewritten({"request": "old"})
+    again = own._erase_landing({"folders": {"l": folder}}, found)
+    assert again["landing"]["rewritten"] == kept
