@@ -43,7 +43,8 @@
     {%- set separators, unclear = [], [] -%}
     {%- for id in ids if id in graph.nodes and graph.nodes[id].resource_type == 'model' -%}
         {%- set node = graph.nodes[id] -%}
-        {%- set read = adapter.dbt_delta_erasure().separators(node.raw_code, (node.config.get('meta') or {}).get('landing')) -%}
+        {%- set given = (node.config.get('meta') or {}).get('landing') -%}
+        {%- set read = adapter.dbt_delta_erasure().separators(node.raw_code, given) -%}
         {%- do separators.extend(read.found) -%}
         {%- do unclear.append(
             node.name ~ ' does not say what separates their fields: ' ~ read.problem ~ '. Give it config: {meta: {landing: '
