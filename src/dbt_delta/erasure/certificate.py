@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dbt_delta.erasure.keyed import Hasher, merged
+from dbt_delta.erasure.keyed import SECRET, Hasher, merged
 
 OUTSIDE = (
     "backups and other copies of the tables, and earlier versions that an object store keeps",
@@ -65,7 +65,20 @@ class Certificates:
         if (self._folder / f"{request}.json").exists():
             record = self.read(request)
         record["subjects"] = merged(record["subjects"], groups)
-        return {**record, "state": "begun", "checks": {}, "open": []}
+        return {**record, "secret": hasher.mark, "state": "begun", "checks": {}, "open": []}
+
+    def check(self, hasher: Hasher, records: Sequence[dict[str, Any]]) -> None:
+        """
+        Raises:
+            ValueError: one has hashes of another secret, so a scan would find none of its subjects.
+        """
+        other = [one["request"] for one in records if one.get("secret") != hasher.mark]
+        if other:
+            raise ValueError(
+                f"{self._folder.name}: another value of {SECRET} made the hashes of certificate "
+                f"{', '.join(other)}, so no subject of it would be found. Set that value again; "
+                "if it is lost, move the certificate away and call erase with the requests again."
+            )
 
     def write(self, record: dict[str, Any]) -> str:
         """Writes both files; the name of the page for people."""

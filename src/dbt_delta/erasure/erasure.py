@@ -206,11 +206,15 @@ class Erasure:
         return self._certificates(folder).begin(self._hasher(), about, own, groups)
 
     def unfinished(self, folder: str, about: dict[str, Any]) -> dict[str, Any] | None:
-        return self._certificates(folder).unfinished(about)
+        found = self._certificates(folder).unfinished(about)
+        self._check(folder, [] if found is None else [found])
+        return found
 
     def due(self, folder: str) -> list[str]:
         """Certificates that a scan may close now."""
-        return [one["request"] for one in self._certificates(folder).unclosed() if is_due(one)]
+        found = self._certificates(folder).unclosed()
+        self._check(folder, found)
+        return [one["request"] for one in found if is_due(one)]
 
     def waiting(self, folder: str) -> list[str]:
         """A line for each certificate that no scan can close yet; one if there are none at all."""
@@ -220,9 +224,11 @@ class Erasure:
 
     def read(self, folder: str, request: str) -> dict[str, Any]:
         try:
-            return self._certificates(folder).read(request)
+            found = self._certificates(folder).read(request)
         except ValueError as error:
             raise DbtRuntimeError(str(error)) from None
+        self._check(folder, [found])
+        return found
 
     def write(self, folder: str, record: dict[str, Any]) -> str:
         return self._certificates(folder).write(record)
@@ -243,6 +249,13 @@ class Erasure:
 
     def _certificates(self, folder: str) -> Certificates:
         return Certificates(self._root / folder)
+
+    def _check(self, folder: str, records: Sequence[dict[str, Any]]) -> None:
+        try:
+            if records:
+                self._certificates(folder).check(self._hasher(), records)
+        except ValueError as error:
+            raise DbtRuntimeError(f"Nothing was changed. {error}") from None
 
     def _values(self, file: str | None) -> list[str]:
         if file is None:

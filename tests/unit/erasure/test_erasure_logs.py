@@ -3,11 +3,14 @@
 import hashlib
 import hmac
 import json
+from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.erasure import certificate
 from dbt_delta.erasure.certificate import Certificates
+from dbt_delta.erasure.erasure import Erasure
 from dbt_delta.erasure.keyed import SECRET, Hasher
 from dbt_delta.erasure.logs import Column, Search, Seen, actions
 
@@ -105,6 +108,26 @@ def test_a_second_call_keeps_the_hashes_of_the_first(tmp_path) -> None:
     assert other["request"] != first["request"]
     with pytest.raises(ValueError, match=f"it has {first['request']}"):
         made.read("nonsense")
+
+
+def test_another_secret_closes_no_certificate(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Certificates(tmp_path / "erasure")
+    record = made.begin(HASHER, ABOUT, ["customer_id"], GROUPS)
+    made.write(record)
+    erasure = Erasure(None, SimpleNamespace(project_root=str(tmp_path)))
+    monkeypatch.setenv(SECRET, HASHER.key.decode())
+    assert erasure.due("erasure") == []
+    assert erasure.read("erasure", record["request"])["subjects"] == GROUPS
+    assert erasure.unfinished("erasure", ABOUT)["request"] == record["request"]
+    monkeypatch.setenv(SECRET, "another secret of a test")
+    for ask in (
+        lambda: erasure.due("erasure"),
+        lambda: erasure.read("erasure", record["request"]),
+        lambda: erasure.unfinished("erasure", ABOUT),
+    ):
+        with pytest.raises(DbtRuntimeError, match=f"another value of {SECRET}.*Set that value"):
+            ask()
+    assert erasure.unfinished("erasure", {**ABOUT, "kind": "firm"}) is None
 
 
 TABLE = {"columns": [{"name": "id"}], "before": 3, "rows": 2, "held": 4}
