@@ -4,7 +4,7 @@
 #}
 {% macro _clean_files(tables, record, retention_hours) -%}
     {%- set erasure, holding = adapter.dbt_delta_erasure(), [] -%}
-    {%- set scans = erasure.scan(dbt_delta._scanned(tables), record.subjects) -%}
+    {%- set scans = erasure.scan(dbt_delta._scanned(tables), record) -%}
     {%- for table in tables -%}
         {%- set name = dbt_delta._bare(table.relation) -%}
         {%- do dbt_delta._execute(dbt_delta._purge_sql(table.relation)) if name in erasure.live(scans) -%}
@@ -43,12 +43,12 @@
     {%- set folders = dbt_delta._searched_folders(
         'erase_verify', record.get('landing', {}).get('folders', {}), record.subjects
     ) -%}
-    {%- set scans = dict(erasure.scan(given, record.subjects, values_file), **erasure.scans_of_landing(folders)) -%}
+    {%- set scans = dict(erasure.scan(given, record, values_file), **erasure.scans_of_landing(folders)) -%}
     {%- do after.update(record.tables) -%}
     {%- for table in found -%}
         {%- set name = dbt_delta._bare(table.relation) -%}
         {%- do after.update({name: dict(
-            record.tables[name], after=table.state.version, holds=dbt_delta._holders(scans[name])
+            record.tables[name], after=table.state.version, holds=dbt_delta._holders(scans[name]), **scans[name].known
         )}) -%}
     {%- endfor -%}
     {%- set record = dict(record, tables=after, streams=erasure.left(record.get('streams', {}))) -%}

@@ -59,7 +59,7 @@
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
     {{- return({
         'scope': scope, 'record': record, 'rows': rows, 'landing': landing, 'folders': folders,
-        'scans': erasure.scan(dbt_delta._scanned(scope.tables), record.subjects),
+        'scans': erasure.scan(dbt_delta._scanned(scope.tables), record),
     }) -}}
 {%- endmacro %}
 

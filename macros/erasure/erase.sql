@@ -25,7 +25,7 @@
     {%- set others = scope.tables | rejectattr('is_requests', 'defined') | list -%}
     {%- for table in others -%}{%- do dbt_delta._erase_rows(table, plan, record) -%}{%- endfor -%}
     {%- do dbt_delta._clean_files(others, plan.record, retention_hours) -%}
-    {%- set left = erasure.scan(dbt_delta._scanned(others), record.subjects) -%}
+    {%- set left = erasure.scan(dbt_delta._scanned(others), record) -%}
     {%- if not dbt_delta._holding(left) -%}
         {#- As long as files have the subjects, a later call needs the requests. -#}
         {%- for own in scope.tables if own.is_requests is defined -%}
@@ -60,14 +60,13 @@
     {%- for table in plan.scope.tables -%}
         {%- set name = dbt_delta._bare(table.relation) -%}
         {%- set earlier = plan.record.tables.get(name, {}) -%}
-        {%- do tables.update({name: {
-            'columns': dbt_delta._scanned([table])[name].columns, 'schema': table.relation.schema,
-            'identifier': table.relation.identifier, 'action': table.action,
+        {%- do tables.update({name: dict({
+            'schema': table.relation.schema, 'identifier': table.relation.identifier, 'action': table.action,
             'is_requests': table.is_requests is defined,
             'before': earlier.get('before', table.state.version),
             'rows': plan.rows[name] or earlier.get('rows', 0),
             'held': [earlier.get('held', 0), dbt_delta._holders(plan.scans[name])] | max,
-        }}) -%}
+        }, **plan.scans[name].known)}) -%}
     {%- endfor -%}
     {{- return(tables) -}}
 {%- endmacro %}

@@ -59,14 +59,20 @@ class Erasure:
         return {"types": found.types, "problems": []}
 
     def scan(
-        self, tables: dict[str, Any], groups: dict[str, Any], values_file: str | None = None
+        self, tables: dict[str, Any], record: dict[str, Any], values_file: str | None = None
     ) -> dict[str, Any]:
-        """What the folders of tables hold: {name: {location, columns, log_hours, file_hours}}."""
+        """What the folders of tables hold: {name: {location, columns, log_hours, file_hours}}.
+
+        The record of the certificate has the subjects, and what earlier scans knew of the tables.
+        """
         hasher, found = self._hasher(), {}
         values = self._values(values_file)
         for name, table in tables.items():
-            columns = [Column(**column) for column in table["columns"]]
-            found[name] = scan(self._spark, table, Search(hasher, columns, groups, values))
+            earlier = record["tables"].get(name, {})
+            given = [*table["columns"], *earlier.get("columns", ())]
+            columns = [Column(**column) for column in given]
+            search = Search(hasher, columns, record["subjects"], values)
+            found[name] = scan(self._spark, {**earlier, **table}, search)
         return found
 
     def words_sql(self, text: str, separators: Sequence[str]) -> str:
@@ -261,7 +267,7 @@ class Erasure:
         if file is None:
             return []
         try:
-            lines = (self._root / file).read_text().splitlines()
+            lines = (self._root / file).read_text(encoding="utf-8").split("\n")
         except OSError as error:
             raise DbtRuntimeError(f"erase_verify: {file} cannot be read: {error}") from None
         return [line for line in lines if line.strip()]

@@ -7,11 +7,24 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import partial, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from dbt_delta.erasure.logs import Search, Seen, actions, base, words_sql
+from dbt_delta.erasure.logs import (
+    Column,
+    DataFile,
+    Search,
+    Seen,
+    actions,
+    base,
+    folder_values,
+    loads,
+    words_sql,
+)
+from dbt_delta.erasure.names import ever, fields, unknown
 from dbt_delta.session import folders
 from dbt_delta.session.facts import quoted_name
 
@@ -22,6 +35,7 @@ _LOG = "_delta_log/"
 # The bits of a deletion vector, Hadoop's checksums, and markers of Spark hold no values.
 _EMPTY = re.compile(r"(deletion_vector_.*\.bin|\..*\.crc|_SUCCESS|.*_\$folder\$)$")
 _VERSION = re.compile(r"^(\d{20})\.")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/")
 HOUR = 3_600_000
 DAY = 24 * HOUR
 
@@ -30,60 +44,154 @@ DAY = 24 * HOUR
 class File:
     path: str
     name: str
-    """The path in the table's folder."""
+    """The path in the table's folder, or elsewhere that of a file which a shallow clone reads."""
     changed: int
+    is_elsewhere: bool = False
 
 
 def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[str, Any]:
-    """{findings, counts, unread} of a table: {location, log_hours, file_hours}.
+    """{findings, counts, unread, known} of a table: {location, log_hours, file_hours}.
 
     A finding is {place, file, what, rows, versions, is_live, until}; ``until`` is the time in ms
-    until which Delta keeps the file.
+    until which Delta keeps the file. ``known`` is what later scans need, {columns, names, files}:
+    names of columns that the log may no longer have then, and files with subjects. ``table`` has
+    the names and files of earlier scans.
     """
     files = list(_listed(spark, table["location"]))
     data = [f for f in files if f.name.endswith(".parquet") and not f.name.startswith(_LOG)]
     log = [f for f in files if f.name.startswith(_LOG) and not _EMPTY.search(base(f.name))]
     known = {f.name for f in (*data, *log)}
     others = [f for f in files if f.name not in known and not _EMPTY.search(base(f.name))]
-    unread: list[str] = []
-    hits = dict(_decoded(spark, data, search, unread))
-    clean = {base(f.name) for f in data} - set(hits) - set(unread)
-    seen, findings = Seen(), []
-    for file in sorted(log, key=_order):
+    unread: set[str] = set()
+    seen = _learned(spark, log, unread)
+    data += _elsewhere(spark, seen, {base(f.name) for f in data}, unread)
+    schemas = [fields(metadata) for metadata in seen.metadata.values()]
+    search = search.of(ever(search.columns, schemas))
+    names = {one.key for schema in schemas for one in schema} | set(table.get("names", ()))
+    hits = dict(_decoded(spark, data, search, names, unread))
+    partitions = {one.key for schema in schemas for one in schema if one.is_partition}
+    _add_partitions(data, seen, search, partitions, hits, unread)
+    clean = {base(f.name) for f in data} - set(hits) - unread
+    held = {base(f.name) for f in data if base(f.name) in hits and not _is_change(f)}
+    held |= set(table.get("files", ()))
+    findings = []
+    for file in log:
         try:
             entries, text = _log_entries(spark, file)
         except Exception:  # Java's own kinds of error, or no JSON
-            unread.append(base(file.name))
+            unread.add(base(file.name))
             continue
-        version = _VERSION.match(base(file.name))
-        if version and not file.name.endswith(".crc"):
-            seen.take(int(version[1]), entries)
-        what = {*search.entries(entries, clean), *search.named(text)}
+        what = {*search.entries(entries, clean, held), *search.named(text)}
         if what:
             place, until = _place(file.name), _next_day(file.changed + table["log_hours"] * HOUR)
             findings.append(finding(place, base(file.name), what, until=until))
-    for file in data:
-        if base(file.name) in hits:
-            about = seen.files.get(base(file.name))
-            found = hits[base(file.name)]
-            left = about.left if about and about.left else file.changed
-            is_change = "_change_data/" in file.name
-            findings.append(
-                finding(
-                    "change file" if is_change else "data file",
-                    base(file.name),
-                    found["what"],
-                    rows=found["rows"],
-                    versions=about.versions if about else "",
-                    is_live=about is not None and about.is_live and not is_change,
-                    until=int(left + table["file_hours"] * HOUR),
-                )
-            )
-    unread += [base(file.name) for file in others]
+    found = (f for f in data if base(f.name) in hits)
+    findings += [
+        _of_data(f, hits[base(f.name)], seen.files.get(base(f.name)), table) for f in found
+    ]
     counts = Counter(_place(file.name) for file in log)
-    counts["data file"] = sum("_change_data/" not in file.name for file in data)
+    counts["data file"] = sum(not _is_change(file) for file in data)
     counts["change file"] = len(data) - counts["data file"]
-    return {"findings": findings, "counts": dict(counts), "unread": sorted(unread)}
+    return {
+        "findings": findings,
+        "counts": dict(counts),
+        "unread": sorted({*unread, *(base(file.name) for file in others)}),
+        "known": {
+            "columns": [asdict(column) for column in search.columns],
+            "names": sorted(names),
+            "files": sorted(held),
+        },
+    }
+
+
+def _of_data(
+    file: File, hit: dict[str, Any], about: DataFile | None, table: dict[str, Any]
+) -> dict[str, Any]:
+    left = about.left if about and about.left else file.changed
+    until = left + table["file_hours"] * HOUR
+    if file.is_elsewhere:
+        # It stays where it is: what goes is the log that names it.
+        until = max(until, _next_day(left + table["log_hours"] * HOUR))
+    return finding(
+        "change file" if _is_change(file) else "data file",
+        base(file.name),
+        hit["what"],
+        rows=hit["rows"],
+        versions=about.versions if about else "",
+        # A file of which the log does not tell may belong to any version.
+        is_live=(about is None or about.is_live) and not _is_change(file),
+        until=int(until),
+    )
+
+
+def _is_change(file: File) -> bool:
+    return "_change_data/" in file.name
+
+
+def _learned(spark: "SparkSession", log: Sequence[File], unread: set[str]) -> Seen:
+    """What all files of a log say of its files and columns."""
+    seen = Seen()
+    sidecars = {base(file.name): file for file in log if "_sidecars/" in file.name}
+    for file in sorted(log, key=_order):
+        version = _VERSION.match(base(file.name))
+        if not version:
+            continue
+        try:
+            entries, _ = _log_entries(spark, file)
+            if file.name.endswith(".crc"):
+                seen.learn(entries[0].get("metadata"))
+                continue
+            for about in [one["sidecar"] for one in entries if one.get("sidecar")]:
+                entries += _log_entries(spark, sidecars[base(about["path"])])[0]
+        except Exception:  # Java's own kinds of error, no JSON, or no such sidecar
+            unread.add(base(file.name))
+            continue
+        seen.take(int(version[1]), entries)
+    return seen
+
+
+def _elsewhere(
+    spark: "SparkSession", seen: Seen, listed: set[str], unread: set[str]
+) -> Iterator[File]:
+    """The files outside of a table's folder that its log names, as that of a shallow clone does.
+
+    What belongs to the table and is not there counts as not decoded.
+    """
+    for name, about in seen.files.items():
+        if name in listed:
+            continue
+        try:
+            path = unquote(about.path)
+            if _ABSOLUTE.match(path):
+                system, place = folders.open_path(spark, path)
+                if system.exists(place):
+                    yield File(path, path, system.getFileStatus(place).getModificationTime(), True)
+                    continue
+        except Exception:  # of Java
+            unread.add(name)
+        if about.is_live:
+            unread.add(name)
+
+
+def _add_partitions(
+    files: Sequence[File],
+    seen: Seen,
+    search: Search,
+    partitions: set[str],
+    hits: dict[str, dict[str, Any]],
+    unread: set[str],
+) -> None:
+    """Adds the files whose partition has a subject: their rows do not have its column."""
+    were = {one.physical.lower() for one in search.columns} & partitions
+    for file in files:
+        name = base(file.name)
+        in_log, in_path = seen.values.get(name), folder_values(file.name)
+        what = {*search.partitions((in_log or {}).items()), *search.partitions(in_path)}
+        if what:
+            hit = hits.setdefault(name, {"rows": None, "what": []})
+            hit["what"] = sorted({*hit["what"], *what})
+        elif were and in_log is None and not were <= {key.lower() for key, _ in in_path}:
+            unread.add(name)
 
 
 def finding(place: str, file: str, what: Any, **more: Any) -> dict[str, Any]:
@@ -114,51 +222,98 @@ def _log_entries(spark: "SparkSession", file: File) -> tuple[list[dict[str, Any]
 
         rows = spark.read.parquet(file.path)
         lines = [row[0] for row in rows.select(F.to_json(F.struct("*"))).collect()]
-        return [json.loads(line) for line in lines], "\n".join(lines)
+        return [loads(line) for line in lines], "\n".join(lines)
     text = folders.read(spark._jvm, *folders.open_path(spark, file.path)).decode(errors="replace")
     if base(file.name).startswith("_last_checkpoint") or file.name.endswith(".crc"):
-        return [json.loads(text)], text
+        return [loads(text)], text
     return actions(text), text
 
 
 def _decoded(
-    spark: "SparkSession", files: Sequence[File], search: Search, unread: list[str]
+    spark: "SparkSession", files: Sequence[File], search: Search, known: set[str], unread: set[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The files with hits. What cannot be read together, as types differ, is read by halves."""
     if not files:
         return
     try:
-        yield from _hits(spark, [file.path for file in files], search)
+        rows = _rows(spark, files)
+        hits = _hits(rows, search)
+        unread |= set(_unsure(spark, files, rows, search, known))
+        yield from hits
     except Exception:  # Java's own kinds of error
         if len(files) == 1:
-            unread.append(base(files[0].name))
+            unread.add(base(files[0].name))
             return
-        half = len(files) // 2
-        yield from _decoded(spark, files[:half], search, unread)
-        yield from _decoded(spark, files[half:], search, unread)
+        for half in _halves(files):
+            yield from _decoded(spark, half, search, known, unread)
 
 
-def _hits(
-    spark: "SparkSession", paths: Sequence[str], search: Search
-) -> list[tuple[str, dict[str, Any]]]:
-    from pyspark.sql import functions as F
+def _halves(files: Sequence[File]) -> tuple[Sequence[File], Sequence[File]]:
+    half = len(files) // 2
+    return files[:half], files[half:]
 
+
+def _rows(spark: "SparkSession", files: Sequence[File]) -> Any:
     # Without recursiveFileLookup Spark makes columns of the folders' names.
     options = {"mergeSchema": "true", "recursiveFileLookup": "true"}
-    rows = spark.read.options(**options).parquet(*paths)
-    tests = {}
+    return spark.read.options(**options).parquet(*(file.path for file in files))
+
+
+def _named(rows: Any, column: Column) -> list[str]:
+    """The columns of rows that a declared column is, however they are written."""
+    return [name for name in rows.columns if name.lower() == column.physical.lower()]
+
+
+def _unsure(
+    spark: "SparkSession", files: Sequence[File], rows: Any, search: Search, known: set[str]
+) -> Iterator[str]:
+    """Files without a declared column that have one which no schema names: it may be that one."""
+    from pyspark.sql import functions as F
+
+    if not unknown(rows.columns, known):
+        return
+    there: dict[str, list[str]] = {}
     for column in search.columns:
-        if column.physical in rows.columns:
-            value = F.col(quoted_name(column.physical))
-            test = search.test(column, value)
+        there.setdefault(column.of, []).extend(_named(rows, column))
+    if len(files) == 1:
+        yield from [base(files[0].name)] if not all(there.values()) else []
+        return
+    # A file with a value has the column.
+    has = [
+        F.bool_or(
+            reduce(or_, (F.col(quoted_name(name)).isNotNull() for name in names), F.lit(False))
+        )
+        for names in there.values()
+    ]
+    counted = rows.groupBy(F.col("_metadata.file_path").alias("file")).agg(
+        F.array(*has).alias("has")
+    )
+    lacks = {base(row.file) for row in counted.where("array_contains(has, false)").collect()}
+    for half in _halves([file for file in files if base(file.name) in lacks]):
+        if half:
+            yield from _unsure(spark, half, _rows(spark, half), search, known)
+
+
+def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType
+
+    tests: dict[str, Any] = {}
+    for column in search.columns:
+        for name in _named(rows, column):
+            value, text = F.col(quoted_name(name)), quoted_name(name)
+            type = rows.schema[name].dataType
+            is_number = isinstance(type, FloatType | DoubleType | DecimalType)
+            is_number |= isinstance(type, StringType) and column.is_integer
+            test = search.test(column, value, is_number)
             if column.has_words:
-                name = quoted_name(column.physical)
-                text = f"if(startswith({name}, '{column.start}'), {name}, null)"
+                text = f"if(startswith({text}, '{column.start}'), {text}, null)"
                 test = F.exists(
                     F.expr(words_sql(text, column.separators)), partial(search.test, column)
                 )
             if column.emptied is not None:
-                left = [quoted_name(name) for name in column.emptied if name in rows.columns]
+                names = {name.lower() for name in column.emptied}
+                left = [quoted_name(name) for name in rows.columns if name.lower() in names]
                 test = test & F.expr(" or ".join(f"{n} is not null" for n in left) or "false")
             tests[column.name] = tests[column.name] | test if column.name in tests else test
     whole = F.to_json(F.struct("*"))

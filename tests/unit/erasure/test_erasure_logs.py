@@ -12,7 +12,7 @@ from dbt_delta.erasure import certificate
 from dbt_delta.erasure.certificate import Certificates
 from dbt_delta.erasure.erasure import Erasure
 from dbt_delta.erasure.keyed import SECRET, Hasher
-from dbt_delta.erasure.logs import Column, Search, Seen, actions
+from dbt_delta.erasure.logs import Column, Search, Seen, actions, folder_values
 
 HASHER = Hasher(b"a secret of a test")
 LONG = "mara.canary@a-rather-long-domain.example"
@@ -44,6 +44,49 @@ def test_a_key_that_may_stay_does_not_count_in_a_log() -> None:
     search = Search(HASHER, kept, GROUPS)
     about = {"commitInfo": {"operationParameters": {"predicate": "customer_id = 42"}}}
     assert not [*search.entries([added(**{"col-1": 42}), about], set())]
+
+
+def test_statistics_hold_a_key_in_another_spelling() -> None:
+    assert found(added(**{"COL-1": 42})) == ["statistics of customer_id"]
+    # The column was a double, or a decimal.
+    assert found(added(**{"col-1": 42.0})) == ["statistics of customer_id"]
+    large = 9007199254740993
+    search = Search(HASHER, COLUMNS, {"customer_id": HASHER.group([large])})
+    stats = f'{{"minValues": {{"col-1": {large}.00}}}}'
+    assert list(search.entries({"path": "x", "stats": stats}, set())) == [
+        "statistics of customer_id"
+    ]
+    assert found(added(**{"col-1": 42.5})) == []
+    assert found(added(**{"col-1": "NaN"})) == []
+
+
+def test_a_text_with_zeros_is_a_key_of_a_column_of_integers_only() -> None:
+    assert Column("a", "a", "g", is_integer=True).parts("0042.00") == {"0042.00", "42"}
+    assert Column("a", "a", "g").parts("0042") == {"0042"}
+    assert Column("a", "a", "g", is_integer=True).parts("1E999999999999") == {"1E999999999999"}
+
+
+def test_partition_values_and_paths_hold_a_key() -> None:
+    values = {"path": "x", "partitionValues": {"col-1": "42", "email": None}}
+    assert found({"add": values}) == ["partition value of customer_id"]
+    assert found({"remove": {**values, "partitionValues": {"col-1": "43"}}}) == []
+    assert found({"cdc": {"path": "_change_data/Customer_ID=42/x"}}) == [
+        "partition value of customer_id"
+    ]
+    search = Search(HASHER, COLUMNS, {"email": HASHER.group(["a/b@c"])})
+    for path in ("email=a%2Fb@c/x", "email=a%252Fb%2540c/x", "day=1/email=a%2Fb%40c/x"):
+        assert set(search.entries({"add": {"path": path}}, set())) == {"partition value of email"}
+    assert not folder_values("email=a")
+
+
+def test_statistics_of_a_file_with_subjects_hold_what_is_theirs_in_other_columns() -> None:
+    entry = added(phone="1")
+    assert list(SEARCH.entries(entry, set(), {"a b.parquet"})) == [
+        "statistics of a file with subjects"
+    ]
+    assert list(SEARCH.entries(entry, set(), {"b.parquet"})) == []
+    counts = {"add": {"path": "a%20b.parquet", "stats": '{"numRecords": 1, "minValues": {}}'}}
+    assert list(SEARCH.entries(counts, set(), {"a b.parquet"})) == []
 
 
 def test_the_start_of_a_long_key_counts_unless_its_file_is_clean() -> None:
@@ -81,6 +124,26 @@ def test_files_have_the_versions_of_the_log() -> None:
     gone, there = seen.files["a b"], seen.files["c"]
     assert (gone.versions, gone.left, gone.is_live) == ("1 to 2", 7, False)
     assert (there.versions, there.is_live) == ("since 1", True)
+
+
+def test_a_commit_has_other_ends_of_lines_in_its_texts() -> None:
+    text = '{"commitInfo": {"userMetadata": "a\u2028b\u0085c"}}\n{"add": {"path": "x"}}\n'
+    assert len(actions(text)) == 2
+
+
+def test_the_log_has_the_schemas_and_partitions_of_files() -> None:
+    seen = Seen()
+    old = {"schemaString": '{"fields": []}', "partitionColumns": ["email"]}
+    new = {**old, "partitionColumns": []}
+    add = {"path": "email=a/b%20c", "partitionValues": {"email": "a"}}
+    seen.take(0, [{"metaData": old}, {"add": add}])
+    seen.take(1, [{"metaData": new}, {"remove": {"path": add["path"], "deletionTimestamp": 5}}])
+    seen.learn(new)
+    assert list(seen.metadata.values()) == [old, new]
+    seen.learn(old)
+    assert list(seen.metadata.values()) == [new, old]
+    assert seen.values == {"b c": {"email": "a"}}
+    assert seen.files["b c"].path == add["path"]
 
 
 def test_the_hash_is_an_hmac_and_needs_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
