@@ -126,7 +126,7 @@
         {%- endcall -%}
         {%- do print('erase ' ~ name ~ ': ' ~ '{:,}'.format(plan.rows[name]) ~ ' rows') -%}
     {%- elif dbt_delta._holding({name: plan.scans[name]})
-        and not dbt_delta._erased_since(dbt_delta._commits(table.relation), dbt_delta._last_held(plan.scans[name])) -%}
+        and not dbt_delta._is_marked(dbt_delta._commits(table.relation), plan.scans[name], record.request) -%}
         {%- call dbt_delta._tagging({'dbt_erased': record.request}) -%}
             {%- do dbt_delta._execute(
                 dbt_delta.get_set_properties_sql(table.relation, {'dbt_delta.erased': record.request})
@@ -135,11 +135,25 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# The newest version that has a file with a subject; none if the log does not say. #}
-{% macro _last_held(scan) -%}
+{#
+    Whether an erasure is newer than each version that has a file with a subject; commits newest first. In its own
+    commit the rows of this erasure are gone, in that of another one only the rows of others.
+#}
+{% macro _is_marked(commits, scan, request) -%}
+    {%- set held = dbt_delta._last_held(scan, commits[0].version) -%}
+    {%- for commit in commits if commit.version == held and commit.erased == request -%}
+        {{- return(true) -}}
+    {%- endfor -%}
+    {{- return(dbt_delta._erased_since(commits, held) is not none) -}}
+{%- endmacro %}
+
+{# The newest version that has a file with a subject, `newest` if that is live; none if the log does not say. #}
+{% macro _last_held(scan, newest) -%}
     {%- set versions = [] -%}
-    {%- for finding in scan.findings if finding.versions -%}
-        {%- do versions.append(modules.re.findall('[0-9]+', finding.versions)[-1] | int) -%}
+    {%- for finding in scan.findings if finding.versions or finding.is_live -%}
+        {%- do versions.append(
+            newest if finding.is_live else modules.re.findall('[0-9]+', finding.versions)[-1] | int
+        ) -%}
     {%- endfor -%}
     {{- return(versions | max if versions else none) -}}
 {%- endmacro %}

@@ -484,6 +484,89 @@ def test_requests_of_a_file_and_certificates_that_close_by_night(people: People)
     assert "No erasure is open" in people.call("erase_verify").output
 
 
+CREATE = "create or replace table {schema}."
+MAPPING = "tblproperties ('delta.columnMapping.mode' = 'name')"
+# Tables whose files in old versions have the column otherwise than the newest version.
+FORMER = {
+    "moved": (
+        "(id int, email string) using delta partitioned by (email)",
+        f"insert into {{schema}}.moved values (1, '{KEY}'), (2, 'b')",
+        "{create}moved using delta as select 2 as id, 'b' as email",
+    ),
+    "spelled": (
+        "(CUSTOMER_ID bigint) using delta",
+        f"insert into {{schema}}.spelled values ({ID}), (2)",
+        "{create}spelled using delta as select cast(2 as bigint) as customer_id",
+    ),
+    "typed": (
+        "(customer_id double) using delta",
+        f"insert into {{schema}}.typed values ({ID}), (2)",
+        "{create}typed using delta as select cast(2 as bigint) as customer_id",
+    ),
+    "mapped": (
+        f"(customer_id bigint, x int) using delta {MAPPING}",
+        f"insert into {{schema}}.mapped values ({ID}, 1), (2, 2)",
+        "alter table {schema}.mapped drop column customer_id",
+        "alter table {schema}.mapped add column customer_id bigint",
+        "insert into {schema}.mapped values (1, 2)",
+        f"{{create}}mapped using delta {MAPPING} as select cast(2 as bigint) as customer_id",
+    ),
+    "cloned": (
+        "(customer_id bigint, phone string) using delta"
+        " tblproperties ('delta.enableDeletionVectors' = 'true')",
+        f"insert into {{schema}}.cloned values ({ID}, '{PHONE}'), (2, 'p2')",
+    ),
+    "kept": (
+        "(customer_id bigint, phone string) using delta tblproperties"
+        " ('delta.enableDeletionVectors' = 'true', 'delta.checkpointPolicy' = 'v2',"
+        " 'delta.checkpointInterval' = '1')",
+        f"insert into {{schema}}.kept select * from values ({ID}, '{PHONE}'), (1, 'a'), (2, 'z')",
+        f"delete from {{schema}}.kept where phone = '{PHONE}'",
+    ),
+}
+
+
+@pytest.mark.long
+def test_files_of_old_versions_and_of_other_tables_are_searched(project: Project) -> None:
+    shop = Shop(project, tuple(FORMER), {})
+    for name, statements in FORMER.items():
+        shop.sql(f"create table {{schema}}.{name} {statements[0]}")
+        for text in statements[1:]:
+            shop.sql(text.replace("{create}", CREATE))
+    # The table of `cloned` is now that of somebody else.
+    shop.sql("alter table {schema}.cloned rename to {schema}.production")
+    shop.sql("create table {schema}.cloned shallow clone {schema}.production")
+    log = project.warehouse / "kept" / "_delta_log"
+    assert list((log / "_sidecars").iterdir())
+    for version in (0, 1):
+        (log / f"{version:020}.json").unlink()
+    by_email = f"{{name: email, config: {BY_EMAIL}}}"
+    tables = [
+        f"{{name: {name}, columns: [{by_email if name == 'moved' else BY_ID}]}}" for name in FORMER
+    ]
+    project.write({"models/schema.yml": f"""
+        sources: [{{name: raw, schema: "{{{{ target.schema }}}}", tables: [{', '.join(tables)}]}}]
+        """})  # fmt: skip
+    shop.ask()
+    lines = json.loads(shop.erase(name="erase_plan", output="json").printed)
+    found = {line["table"].partition(".")[2]: line["data files"] for line in lines}
+    assert all(found[name] for name in FORMER), found
+    shop.erase(retention_hours=0)
+    record = shop.certificate()
+    holds = {name.partition(".")[2]: table["holds"] for name, table in record["tables"].items()}
+    # The clone has left the file, which is still there.
+    assert holds == {name: name == "cloned" for name in (*FORMER, "requests")} | {"requests": 1}
+    assert [row.phone for row in shop.sql("select phone from {schema}.cloned")] == ["p2"]
+    assert len(shop.sql("select * from {schema}.production")) == 2
+    what: dict[str, set[str]] = {}
+    for one in record["open"]:
+        what.setdefault(one["table"].partition(".")[2], set()).update(one["why"].split(", "))
+    assert "partition value of email" in what["moved"]
+    assert "statistics of customer_id" in what["spelled"] & what["typed"] & what["mapped"]
+    assert "statistics of a file with subjects" in what["kept"]
+    assert not any(why == "not decoded" for whys in what.values() for why in whys)
+
+
 LANDED = {
     "models/raw.sql": """
         {{ config(materialized='incremental', incremental_strategy='append') }}
