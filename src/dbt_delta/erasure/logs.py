@@ -29,8 +29,8 @@ class Column:
 
     With ``has_words`` a key may be any word of its values, of those that begin with ``start``. With
     ``emptied``, names in files, its keys may stay: a row counts if one of these has a value.
-    ``separators`` are those of landed lines. ``is_integer`` is its type now, and ``of`` its declared
-    name if ``name`` is an earlier one.
+    ``separators`` are those of landed lines. ``is_integer`` is its type now, and ``of`` its
+    declared name if ``name`` is an earlier one.
     """
 
     name: str

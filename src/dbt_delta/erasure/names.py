@@ -47,9 +47,23 @@ def ever(columns: Iterable[Column], schemas: Sequence[Iterable[Field]]) -> list[
         now = newest.get(column.of.lower())
         if now is not None:
             column = replace(column, is_integer=now.is_integer)
+        if column.emptied is not None:
+            column = replace(column, emptied=_ever_in_files(column.emptied, newest, schemas))
         for one in [column, *_former(column, newest, schemas)]:
             found.setdefault((one.physical.lower(), one.group, one.of, one.start), one)
     return list(found.values())
+
+
+def _ever_in_files(
+    names: Iterable[str], newest: dict[str, Field], schemas: Sequence[Iterable[Field]]
+) -> list[str]:
+    """The names that files have for columns, by those of the newest files."""
+    found = set(names)
+    for one in newest.values():
+        if one.physical in found:
+            column = Column(one.name, one.physical, "", of=one.name)
+            found |= {former.physical for former in _former(column, newest, schemas)}
+    return sorted(found)
 
 
 def _former(

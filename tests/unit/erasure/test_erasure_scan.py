@@ -62,6 +62,14 @@ def test_a_column_is_searched_under_each_name_that_files_have() -> None:
     ) == [("mail", "p1"), ("email", "p0")]
 
 
+def test_what_an_erasure_empties_had_other_names_in_old_files() -> None:
+    link = replace(EMAIL, emptied=["p2"])
+    schemas = [field("email"), field("phone", "p1")], [field("email"), field("phone", "p2")]
+    (found,) = ever([link], schemas)
+    assert found.emptied == ["p1", "p2"]
+    assert ever([found], schemas) == [found]
+
+
 def test_another_column_has_a_former_name_today() -> None:
     schemas = [field("id", "p0")], [field("customer_id", "p0"), field("id", "p1")]
     customer = Column("customer_id", "p0", "customer_id")
