@@ -57,10 +57,40 @@
     ) if landing != 'out_of_scope' else {} -%}
     {%- do problems.extend(dbt_delta._landing_problems(folders, landing)) -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
+    {%- set scans = erasure.scan(dbt_delta._with_leads(dbt_delta._scanned(scope.tables), scope), record) -%}
     {{- return({
-        'scope': scope, 'record': record, 'rows': rows, 'landing': landing, 'folders': folders,
-        'scans': erasure.scan(dbt_delta._scanned(scope.tables), record),
+        'scope': scope, 'record': erasure.linked(record, scans), 'rows': rows, 'landing': landing, 'folders': folders,
+        'scans': scans,
     }) -}}
+{%- endmacro %}
+
+{#
+    What a scan is told of tables, with `leads`, {name: {column, others}}: the columns through which rows of other tables
+    belong to the subjects, and the SELECT `k` of the values that somebody else has in the newest version. A row that
+    is only in an old file leads to rows, too.
+#}
+{% macro _with_leads(given, scope) -%}
+    {%- set found = {} -%}
+    {%- for table in scope.tables -%}
+        {%- set leads, physical = {}, dbt_delta._physical_names(table.state.columns) -%}
+        {%- for column in scope.tables | map(attribute='columns') | sum(start=[])
+            if column.link is not none and column.link == table.name -%}
+            {%- set key, others = dbt_delta._quoted(column.key), [] -%}
+            {%- for one in scope.tables if one.name == column.link -%}
+                {%- do others.append(
+                    'select cast(' ~ key ~ ' as string) as k from ' ~ dbt_delta._named(one.relation) ~ ' where not coalesce('
+                    ~ dbt_delta._concerns_sql(one, scope) ~ ', false)'
+                ) -%}
+            {%- endfor -%}
+            {%- do leads.update({column.group: {
+                'column': {'name': column.key, 'physical': physical[column.key | lower], 'group': column.group},
+                'others': others | join(' union all '),
+            }}) -%}
+        {%- endfor -%}
+        {%- set name = dbt_delta._bare(table.relation) -%}
+        {%- do found.update({name: dict(given[name], leads=leads)}) -%}
+    {%- endfor -%}
+    {{- return(found) -}}
 {%- endmacro %}
 
 {% macro _erasure_folder() -%}{{- return(var('dbt_delta_erasure_folder', 'erasure')) -}}{%- endmacro %}

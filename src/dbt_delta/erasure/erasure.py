@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_delta.erasure import certificate, requests
 from dbt_delta.erasure.certificate import Certificates, is_due, state
-from dbt_delta.erasure.keyed import Hasher
+from dbt_delta.erasure.keyed import Hasher, merged
 from dbt_delta.erasure.landing import Landing, equal_contents, landed, records, separators
 from dbt_delta.erasure.logs import Column, Search, base, words_sql
 from dbt_delta.erasure.scan import finding, scan
@@ -64,16 +65,26 @@ class Erasure:
         """What the folders of tables hold: {name: {location, columns, log_hours, file_hours}}.
 
         The record of the certificate has the subjects, and what earlier scans knew of the tables.
+        Tables with ``leads`` come after those that they lead to.
         """
         hasher, found = self._hasher(), {}
-        values = self._values(values_file)
-        for name, table in tables.items():
+        values, groups = self._values(values_file), record["subjects"]
+        for name, table in reversed(tables.items()):
             earlier = record["tables"].get(name, {})
             given = [*table["columns"], *earlier.get("columns", ())]
             columns = [Column(**column) for column in given]
-            search = Search(hasher, columns, record["subjects"], values)
+            search = Search(hasher, columns, groups, values)
             found[name] = scan(self._spark, {**earlier, **table}, search)
-        return found
+            groups = merged(groups, found[name]["links"])
+        return {name: found[name] for name in tables}
+
+    def linked(self, record: dict[str, Any], scans: dict[str, Any]) -> dict[str, Any]:
+        """The record with the keys that rows of old files lead to."""
+        return reduce(
+            lambda one, found: {**one, "subjects": merged(one["subjects"], found["links"])},
+            scans.values(),
+            record,
+        )
 
     def words_sql(self, text: str, separators: Sequence[str]) -> str:
         return words_sql(text, separators)

@@ -50,12 +50,13 @@ class File:
 
 
 def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[str, Any]:
-    """{findings, counts, unread, known} of a table: {location, log_hours, file_hours}.
+    """{findings, counts, unread, known, links} of a table: {location, log_hours, file_hours}.
 
     A finding is {place, file, what, rows, versions, is_live, until}; ``until`` is the time in ms
     until which Delta keeps the file. ``known`` is what later scans need, {columns, names, files}:
     names of columns that the log may no longer have then, and files with subjects. ``table`` has
-    the names and files of earlier scans.
+    the names and files of earlier scans. ``links`` are the groups that its rows lead to, by the
+    ``leads`` of ``table``.
     """
     files = list(_listed(spark, table["location"]))
     data = [f for f in files if f.name.endswith(".parquet") and not f.name.startswith(_LOG)]
@@ -71,6 +72,10 @@ def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[s
     hits = dict(_decoded(spark, data, search, names, unread))
     partitions = {one.key for schema in schemas for one in schema if one.is_partition}
     _add_partitions(data, seen, search, partitions, hits, unread)
+    leads = {
+        group: {**lead, "columns": ever([Column(**lead["column"])], schemas)}
+        for group, lead in table.get("leads", {}).items()
+    }
     clean = {base(f.name) for f in data} - set(hits) - unread
     held = {base(f.name) for f in data if base(f.name) in hits and not _is_change(f)}
     held |= set(table.get("files", ()))
@@ -101,6 +106,7 @@ def scan(spark: "SparkSession", table: dict[str, Any], search: Search) -> dict[s
             "names": sorted(names),
             "files": sorted(held),
         },
+        "links": _links(spark, data, search, hits, leads),
     }
 
 
@@ -189,7 +195,7 @@ def _add_partitions(
         what = {*search.partitions((in_log or {}).items()), *search.partitions(in_path)}
         if what:
             hit = hits.setdefault(name, {"rows": None, "what": []})
-            hit["what"] = sorted({*hit["what"], *what})
+            hit.update(what=sorted({*hit["what"], *what}), is_partition=True)
         elif were and in_log is None and not were <= {key.lower() for key, _ in in_path}:
             unread.add(name)
 
@@ -294,7 +300,59 @@ def _unsure(
             yield from _unsure(spark, half, _rows(spark, half), search, known)
 
 
-def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
+def _links(
+    spark: "SparkSession",
+    files: Sequence[File],
+    search: Search,
+    hits: dict[str, dict[str, Any]],
+    leads: dict[str, dict[str, Any]],
+) -> dict[str, dict[str, list[str]]]:
+    """Hashes of the keys in rows of subjects, but for those that somebody else has today.
+
+    ``leads`` are {columns, others} by group.
+    """
+    found = {}
+    held = [one for one in files if base(one.name) in hits]
+    whole = [one for one in held if hits[base(one.name)].get("is_partition")]
+    for group, lead in leads.items():
+        others = [one for one in held if one not in whole]
+        values = {*_keys(spark, whole, None, lead["columns"])}
+        values |= {*_keys(spark, others, search, lead["columns"])}
+        if values:
+            kept = _without(spark, sorted(values), lead["others"])
+            found[group] = search.hasher.group(kept)
+    return found
+
+
+def _keys(
+    spark: "SparkSession", files: Sequence[File], search: Search | None, columns: Sequence[Column]
+) -> Iterator[str]:
+    """What files have in columns, in rows of subjects, or without ``search`` in all rows."""
+    if not files:
+        return
+    try:
+        rows = _rows(spark, files)
+        if search is not None:
+            rows = rows.where(reduce(or_, _tests(rows, search).values()))
+        for column in columns:
+            for name in _named(rows, column):
+                for row in rows.select(quoted_name(name)).distinct().collect():
+                    yield from column.parts(row[0]) if row[0] is not None else ()
+    except Exception:  # Java's own kinds of error
+        # All of them have been decoded.
+        if len(files) == 1:
+            raise
+        for half in _halves(files):
+            yield from _keys(spark, half, search, columns)
+
+
+def _without(spark: "SparkSession", values: Sequence[str], others: str) -> list[str]:
+    keys = spark.createDataFrame([(value,) for value in values], "k string")
+    return [row.k for row in keys.join(spark.sql(others), "k", "left_anti").collect()]
+
+
+def _tests(rows: Any, search: Search) -> dict[str, Any]:
+    """Whether a row is a subject's, by the name of the column that says so."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType
 
@@ -316,6 +374,13 @@ def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
                 left = [quoted_name(name) for name in rows.columns if name.lower() in names]
                 test = test & F.expr(" or ".join(f"{n} is not null" for n in left) or "false")
             tests[column.name] = tests[column.name] | test if column.name in tests else test
+    return tests
+
+
+def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
+    from pyspark.sql import functions as F
+
+    tests = _tests(rows, search)
     whole = F.to_json(F.struct("*"))
     for number, value in enumerate(search.values, 1):
         texts = {value, json.dumps(value, ensure_ascii=False)[1:-1]}
@@ -333,7 +398,10 @@ def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
     return [
         (
             base(row.file),
-            {"rows": row.rows, "what": [t for t, n in zip(tests, names, strict=True) if row[n]]},
+            {
+                "rows": row.rows,
+                "what": [t for t, n in zip(tests, names, strict=True) if row[n]],
+            },
         )
         for row in found.agg(*counted).collect()
     ]

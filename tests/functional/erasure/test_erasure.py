@@ -516,6 +516,20 @@ FORMER = {
         " tblproperties ('delta.enableDeletionVectors' = 'true')",
         f"insert into {{schema}}.cloned values ({ID}, '{PHONE}'), (2, 'p2')",
     ),
+    "sold": (
+        "(order_id double, customer_id bigint) using delta"
+        " tblproperties ('delta.enableDeletionVectors' = 'false')",
+        f"insert into {{schema}}.sold values (7, {ID}), (8, {ID}), (9, 2)",
+        # Order 8 is that of somebody else now, and nothing leads to the payment of order 7.
+        "insert overwrite {schema}.sold values (8, 2), (9, 2)",
+        "{create}sold using delta as select bigint(order_id) as order_id, customer_id"
+        " from {schema}.sold",
+    ),
+    "paid": (
+        "(order_id bigint, amount int) using delta",
+        "insert into {schema}.paid values (7, 1)",
+        "insert overwrite {schema}.paid values (8, 1), (9, 1)",
+    ),
     "kept": (
         "(customer_id bigint, phone string) using delta tblproperties"
         " ('delta.enableDeletionVectors' = 'true', 'delta.checkpointPolicy' = 'v2',"
@@ -540,10 +554,12 @@ def test_files_of_old_versions_and_of_other_tables_are_searched(project: Project
     assert list((log / "_sidecars").iterdir())
     for version in (0, 1):
         (log / f"{version:020}.json").unlink()
-    by_email = f"{{name: email, config: {BY_EMAIL}}}"
-    tables = [
-        f"{{name: {name}, columns: [{by_email if name == 'moved' else BY_ID}]}}" for name in FORMER
-    ]
+    through = "{meta: {subject: {person: {through: sold}}}}"
+    columns = {
+        "moved": f"{{name: email, config: {BY_EMAIL}}}",
+        "paid": f"{{name: order_id, config: {through}}}",
+    }
+    tables = [f"{{name: {name}, columns: [{columns.get(name, BY_ID)}]}}" for name in FORMER]
     project.write({"models/schema.yml": f"""
         sources: [{{name: raw, schema: "{{{{ target.schema }}}}", tables: [{', '.join(tables)}]}}]
         """})  # fmt: skip
@@ -551,6 +567,7 @@ def test_files_of_old_versions_and_of_other_tables_are_searched(project: Project
     lines = json.loads(shop.erase(name="erase_plan", output="json").printed)
     found = {line["table"].partition(".")[2]: line["data files"] for line in lines}
     assert all(found[name] for name in FORMER), found
+    assert found["paid"] == 1
     shop.erase(retention_hours=0)
     record = shop.certificate()
     holds = {name.partition(".")[2]: table["holds"] for name, table in record["tables"].items()}

@@ -160,7 +160,7 @@ def hits_of(
 
 
 def test_rows_of_a_partition_have_its_value() -> None:
-    found = {"x": {"rows": None, "what": ["partition value of email"]}}
+    found = {"x": {"rows": None, "what": ["partition value of email"], "is_partition": True}}
     assert list(hits_of("random/x", {"email": "a@b"}, {"email"})) == [found, set()]
     assert list(hits_of("EMAIL=a%40b/x", None, {"email"})) == [found, set()]
     assert list(hits_of("email=other/x", None, {"email"})) == [{}, set()]
