@@ -51,16 +51,16 @@
             ~ dbt_delta._to_erase_sql(table, scope)
         ).rows[0]['row_count'] | int}) -%}
     {%- endfor -%}
+    {%- set scans = erasure.scan(dbt_delta._with_leads(dbt_delta._scanned(scope.tables), scope), record) -%}
+    {%- set record = erasure.linked(record, scans) -%}
     {%- set landing = landing or record.get('landing', {}).get('mode', 'out_of_scope') -%}
     {%- set folders = dbt_delta._searched_folders(
         macro, dbt_delta._erased_folders(macro, scope.tables), record.subjects
     ) if landing != 'out_of_scope' else {} -%}
     {%- do problems.extend(dbt_delta._landing_problems(folders, landing)) -%}
     {%- do dbt_delta._refuse_erasure(macro, problems) -%}
-    {%- set scans = erasure.scan(dbt_delta._with_leads(dbt_delta._scanned(scope.tables), scope), record) -%}
     {{- return({
-        'scope': scope, 'record': erasure.linked(record, scans), 'rows': rows, 'landing': landing, 'folders': folders,
-        'scans': scans,
+        'scope': scope, 'record': record, 'rows': rows, 'landing': landing, 'folders': folders, 'scans': scans,
     }) -}}
 {%- endmacro %}
 
