@@ -1,8 +1,8 @@
 {#
     The tables of a project that hold subjects of a kind, {id: table}: {relation, name, node, columns, personal, depth,
-    rank, separators, unclear}. A column is {name, group, key, link}: its values are those of the column `key` of the requests, or, with a
-    link, of the column `key` of the rows that concern the subjects in the table `link`. `personal` are the columns
-    that redact empties. Links come before what they lead through, then inputs before what reads them.
+    rank, separators, unclear}. A column is {name, group, key, link}: its values are those of the column `key` of the
+    requests, or, with a link, of the column `key` of the rows that concern the subjects in the table `link`. `personal`
+    are the columns that redact empties. Links come before what they lead through, then inputs before what reads them.
 #}
 {% macro _subject_tables(macro, kind) -%}
     {%- set found, kinds = {}, [] -%}
