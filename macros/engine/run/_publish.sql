@@ -1,8 +1,9 @@
 {#
     Shows readers the targets, {name: {relation, version}}, all at one instant: first each view learns what it will show
     from a publication on, then one statement says that it has come. Views whose columns change cannot show both, and
-    change right before it, once nothing is left that could refuse the others. Views that are `gone` are dropped right after. Gives {seq, lines, views, steady}: what moved,
-    and the views as they are now, the `steady` ones as _steady_views has them.
+    change right before it, once nothing is left that could refuse the others. Views that are `gone` are dropped right
+    after. Gives {seq, lines, views, steady}: what moved, and the views as they are now, the `steady` ones as
+    _steady_views has them.
 #}
 {% macro _show(settings, state, targets, gone) -%}
     {%- set place = dbt_delta._publish_place(settings) -%}
@@ -199,8 +200,8 @@
 {%- endmacro %}
 
 {#
-    What a run that ends here publishes, and what it leaves to do. `results` are as _outcomes has them; `is_forced` publishes
-    what is there, whatever is left to do.
+    What a run that ends here publishes, and what it leaves to do. `results` are as _outcomes has them; `is_forced`
+    publishes what is there, whatever is left to do.
 #}
 {% macro _publish(settings, results, is_forced=false, dry_run=false) -%}
     {%- set state = dbt_delta._published(settings) -%}
