@@ -501,20 +501,28 @@ def test_what_is_not_finished_is_not_published(
     run = published.build(2, "run", "-s", "days sampled")
     assert "sampled was built with --empty or --sample: it needs --full-refresh" in run.output
     assert read.count() == 10
-    # What is made of the tables of another state is no build.
-    other = f"{project.schema}_other"
+
+
+@pytest.mark.long
+def test_what_is_made_of_another_state_is_not_published(project: Project) -> None:
+    published = Published(project)
+    project.writes_json = True
+    published.build(1)
+    other, state = f"{project.schema}_other", project.path / "state"
     project.sql(f"create schema {other}")
-    project.sql(f"create table {other}.days using delta as select 1 as id")
+    project.sql(f"create table {other}.orders using delta as select 1 as id, 9 as step")
     manifest = json.loads((project.path / "target" / "manifest.json").read_text())
     for node in manifest["nodes"].values():
         node.update(schema=other, relation_name=f"`{other}`.`{node['alias']}`")
     project.write({"state/manifest.json": json.dumps(manifest)})
-    state = ("--defer", "--favor-state", "--state", str(project.path / "state"))
-    run = published.build(3, "run", "-s", "unit_tested", *state)
-    assert "unit_tested, as unit_tested was built with --defer" in run.output
-    assert published.shown()["unit_tested"] == [2]
-    published.build(4, "run", "-s", "unit_tested")
-    assert published.shown()["unit_tested"] == [4]
+    deferred = ("--defer", "--favor-state", "--state", str(state))
+    run = published.build(1, "build", "-s", "customers", *deferred)
+    assert [row["step"] for row in project.rows("customers")] == [9]
+    assert "as customers was built with --defer" in run.output
+    assert published.shown() == every(1)
+    run = published.build(1, "build", "-s", "customers")
+    assert re.search("Published in .*: customers 0 -> 2", run.output)
+    assert published.shown() == every(1)
 
 
 NESTED = """
