@@ -31,12 +31,10 @@
         {%- endif -%}
     {%- endif -%}
     {%- set queries = {} -%}
-    {%- for table in scope.tables -%}
-        {%- for column in table.columns -%}
-            {%- do queries.update({
-                column.group: 'select distinct k from (' ~ dbt_delta._group_sql(column, scope) ~ ')',
-            }) -%}
-        {%- endfor -%}
+    {%- for column in scope.tables | map(attribute='columns') | sum(start=[]) -%}
+        {%- do queries.update({
+            column.group: 'select distinct k from (' ~ dbt_delta._group_sql(column, scope) ~ ')',
+        }) -%}
     {%- endfor -%}
     {%- set groups = erasure.groups(queries) if unfinished is none else unfinished.subjects -%}
     {%- set record = unfinished or erasure.begin(
