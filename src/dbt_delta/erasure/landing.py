@@ -5,7 +5,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -133,7 +132,7 @@ def records(spark: "SparkSession", sql: str, search: Search) -> dict[str, dict[s
     tests: dict[str, Any] = {}
     for number, column in enumerate(search.columns, 1):
         test = search.test(column, F.col(f"k{number}"))
-        test = test | F.exists(f"w{number}", partial(search.test, column))
+        test = test | F.exists(f"w{number}", search.word_test(column))
         tests[column.name] = tests[column.name] | test if column.name in tests else test
     flags = [F.coalesce(test, F.lit(False)).alias(f"t{n}") for n, test in enumerate(tests.values())]
     names = [f"t{n}" for n in range(len(tests))]

@@ -3,7 +3,7 @@
 import copy
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -217,6 +217,10 @@ class Search:
         number = value.try_cast("decimal(38,9)")
         whole = F.when(number == F.floor(number), number.try_cast("bigint"))
         return test | F.coalesce(self.hasher.column(whole).isin(keys), F.lit(False))
+
+    def word_test(self, column: Column) -> Callable[["SparkColumn"], "SparkColumn"]:
+        """The same of a word of a text, for F.exists, which counts the arguments of a function."""
+        return lambda word: self.test(column, word)
 
     def entries(
         self, found: Any, clean: set[str], held: set[str] | frozenset[str] = frozenset()

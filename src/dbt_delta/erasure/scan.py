@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -367,7 +367,7 @@ def _tests(rows: Any, search: Search) -> dict[str, Any]:
             if column.has_words:
                 text = f"if(startswith({text}, '{column.start}'), {text}, null)"
                 test = F.exists(
-                    F.expr(words_sql(text, column.separators)), partial(search.test, column)
+                    F.expr(words_sql(text, column.separators)), search.word_test(column)
                 )
             if column.emptied is not None:
                 names = {name.lower() for name in column.emptied}
