@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.functional import tables
 from tests.functional.harness import Project, is_session
 
@@ -67,6 +69,7 @@ def defaults(project: Project, name: str) -> list[str]:
     return [one["name"] for one in fields if "CURRENT_DEFAULT" in one["metadata"]]
 
 
+@pytest.mark.long
 def test_a_default_stays_with_its_table(project: Project) -> None:
     project.sql("create schema {schema}")
     project.sql(

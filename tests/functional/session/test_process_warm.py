@@ -104,6 +104,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.long
 def test_the_next_command_has_the_same_spark_and_finds_it_as_new(kept: Home) -> None:
     shown = kept.run("run-operation", "leave")
     assert "Asia/Tokyo" in shown

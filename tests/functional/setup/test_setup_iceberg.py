@@ -6,9 +6,12 @@ The others of tests/functional/iceberg run with ``--target iceberg`` only.
 import subprocess
 import sys
 
+import pytest
+
 from tests.functional.harness import REPOSITORY
 
 
+@pytest.mark.long
 def test_the_core_of_iceberg() -> None:
     done = subprocess.run(
         [

@@ -241,6 +241,7 @@ def test_later_work_stops_it_and_cascade_undoes_later_runs(project: Project) -> 
     assert _versions(project) == versions
 
 
+@pytest.mark.long
 def test_what_cannot_come_back_stops_it_and_upkeep_and_comments_do_not(project: Project) -> None:
     short = "'delta.deletedFileRetentionDuration': 'interval 1 second'"
     names = ("src", "rebuilt", "merged", "appended")
