@@ -176,9 +176,8 @@
         {{- return('(' ~ config.get('cdc_delete_when') ~ '\n) is true') -}}
     {%- elif not condition -%}
         {{- return(none) -}}
-    {%- elif not dbt_delta._mentions(condition | string, [config.get('target_alias') or 'DBT_INTERNAL_DEST']) -%}
-        {%- set source = config.get('source_alias') or 'DBT_INTERNAL_SOURCE' -%}
-        {{- return('(' ~ dbt_delta._without_alias(condition | string, source) ~ '\n) is true') -}}
+    {%- elif not dbt_delta._mentions(condition | string, [dbt_delta._target_alias()]) -%}
+        {{- return('(' ~ dbt_delta._without_alias(condition | string, dbt_delta._source_alias()) ~ '\n) is true') -}}
     {%- elif dbt_delta._diverting(expectations) -%}
         {%- do dbt_delta._refuse(
             'Expectation ' ~ dbt_delta._diverting(expectations)[0] ~ ' of ' ~ model.name ~ ' leaves rows out, and with them '

@@ -66,21 +66,16 @@
 {% macro _news(watched, heads, before, start) -%}
     {%- set seen, written, moved, overwritten, limited, beside = {}, {}, {}, [], {}, {} -%}
     {%- for name, node in watched.items() if name in heads -%}
-        {%- set head = heads[name] -%}
-        {%- do seen.update({node.unique_id: head.version}) -%}
-        {%- do written.update({node.unique_id: head.written}) -%}
-        {%- if head.is_moved or head.is_overwritten -%}
-            {%- do moved.update({node.unique_id: head.version}) -%}
-        {%- endif -%}
-        {%- if head.is_overwritten -%}{%- do overwritten.append(node.unique_id) -%}{%- endif -%}
-        {%- set id = node.unique_id -%}
+        {%- set id, head = node.unique_id, heads[name] -%}
+        {%- do seen.update({id: head.version}) -%}
+        {%- do written.update({id: head.written}) -%}
+        {%- if head.is_moved or head.is_overwritten -%}{%- do moved.update({id: head.version}) -%}{%- endif -%}
+        {%- if head.is_overwritten -%}{%- do overwritten.append(id) -%}{%- endif -%}
         {%- if not head.is_own and dbt_delta._seen_of(start, id) != dbt_delta._seen_of(before, id) -%}
             {%- do beside.update({id: true}) -%}
         {%- endif -%}
         {#- By this run, or by one that was killed or publishes nothing. -#}
-        {%- if head.is_limited -%}
-            {%- do limited.update({node.unique_id: dbt_delta._why_limited(node)}) -%}
-        {%- endif -%}
+        {%- if head.is_limited -%}{%- do limited.update({id: dbt_delta._why_limited(node)}) -%}{%- endif -%}
     {%- endfor -%}
     {{- return({
         'seen': seen, 'written': written, 'moved': moved, 'overwritten': overwritten, 'beside': beside,

@@ -307,7 +307,7 @@ def _links(
     hits: dict[str, dict[str, Any]],
     leads: dict[str, dict[str, Any]],
 ) -> dict[str, dict[str, list[str]]]:
-    """Hashes of the keys in rows of subjects, but for those that somebody else has today.
+    """Hashes of the keys in rows of subjects, except those that another person has today.
 
     ``leads`` are {columns, others} by group.
     """
@@ -398,10 +398,7 @@ def _hits(rows: Any, search: Search) -> list[tuple[str, dict[str, Any]]]:
     return [
         (
             base(row.file),
-            {
-                "rows": row.rows,
-                "what": [t for t, n in zip(tests, names, strict=True) if row[n]],
-            },
+            {"rows": row.rows, "what": [t for t, n in zip(tests, names, strict=True) if row[n]]},
         )
         for row in found.agg(*counted).collect()
     ]
