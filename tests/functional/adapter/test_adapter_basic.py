@@ -30,6 +30,7 @@ class TestSingularTests(BaseSingularTests):
     pass
 
 
+@pytest.mark.long
 class TestSingularTestsEphemeral(BaseSingularTestsEphemeral):
     pass
 
@@ -38,6 +39,7 @@ class TestEmpty(BaseEmpty):
     pass
 
 
+@pytest.mark.long
 class TestEphemeral(BaseEphemeral):
     pass
 
@@ -106,6 +108,7 @@ class TestDocsGenerate(BaseDocsGenerate):
         )
 
 
+@pytest.mark.long
 class TestDocsGenerateReferences(BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project: Any) -> dict[str, Any]:

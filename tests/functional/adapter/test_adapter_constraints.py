@@ -66,10 +66,12 @@ class ColumnsEqual(SparkTypes):
     test__constraints_correct_column_data_types = None
 
 
+@pytest.mark.long
 class TestViewConstraintsColumnsEqual(ColumnsEqual, BaseViewConstraintsColumnsEqual):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalConstraintsColumnsEqual(ColumnsEqual, BaseIncrementalConstraintsColumnsEqual):
     pass
 
@@ -121,14 +123,17 @@ class TestTableConstraintsDdl(Ddl, BaseConstraintsRuntimeDdlEnforcement):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalConstraintsDdl(Ddl, BaseIncrementalConstraintsRuntimeDdlEnforcement):
     pass
 
 
+@pytest.mark.long
 class TestModelConstraintsDdl(Ddl, BaseModelConstraintsRuntimeEnforcement):
     test__model_constraints_ddl = None
 
 
+@pytest.mark.long
 class TestConstraintQuotedColumn(Ddl, BaseConstraintQuotedColumn):
     @pytest.fixture(scope="class")
     def spelling(self) -> dict[str, str]:
@@ -156,10 +161,12 @@ class Rollback(SparkTypes):
         return ["DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "id : null"]
 
 
+@pytest.mark.long
 class TestTableConstraintsRollback(Rollback, BaseConstraintsRollback):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalConstraintsRollback(Rollback, BaseIncrementalConstraintsRollback):
     pass
 
@@ -174,13 +181,16 @@ class SqlHeader(SparkTypes):
         }
 
 
+@pytest.mark.long
 class TestTableContractSqlHeader(SqlHeader, BaseTableContractSqlHeader):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalContractSqlHeader(SqlHeader, BaseIncrementalContractSqlHeader):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalForeignKey(SparkTypes, BaseIncrementalForeignKeyConstraint):
     pass

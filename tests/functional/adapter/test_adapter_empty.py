@@ -12,10 +12,12 @@ class TestEmpty(BaseTestEmpty):
     pass
 
 
+@pytest.mark.long
 class TestEmptyInlineSourceRef(BaseTestEmptyInlineSourceRef):
     pass
 
 
+@pytest.mark.long
 class TestMetadataWithEmptyFlag(MetadataWithEmptyFlag):
     @pytest.fixture(scope="class")
     def spelling(self) -> dict[str, str]:

@@ -40,6 +40,7 @@ class TestPersistDocs(BasePersistDocs):
         super().test_has_comments_pglike(project)
 
 
+@pytest.mark.long
 class TestPersistDocsColumnMissing(BasePersistDocsColumnMissing):
     def test_missing_column(self, project: Any) -> None:
         comment = described(project, "missing_column")["columns"]["id"]["comment"]
@@ -51,6 +52,7 @@ class TestPersistDocsAllColumnsMissing(BasePersistDocsAllColumnsMissing):
     pass
 
 
+@pytest.mark.long
 class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSensitive):
     pass
 

@@ -53,6 +53,7 @@ class TestBasicSeed(KeepsDependents, BaseBasicSeedTests):
     pass
 
 
+@pytest.mark.long
 class TestSeedConfigFullRefreshOn(KeepsDependents, BaseSeedConfigFullRefreshOn):
     pass
 
@@ -70,10 +71,12 @@ class TestSeedCustomSchema(Expected, BaseSeedCustomSchema):
         project.run_sql(f"drop schema if exists {project.test_schema}_custom_schema cascade")
 
 
+@pytest.mark.long
 class TestSeedWithUniqueDelimiter(Expected, BaseSeedWithUniqueDelimiter):
     pass
 
 
+@pytest.mark.long
 class TestSeedWithWrongDelimiter(Expected, BaseSeedWithWrongDelimiter):
     def test_seed_with_wrong_delimiter(self, project: Any) -> None:
         """The base expects a syntax error, of the server, as names are not quoted."""
@@ -81,6 +84,7 @@ class TestSeedWithWrongDelimiter(Expected, BaseSeedWithWrongDelimiter):
         assert "Is '|' the delimiter, and not ';'?" in seed_result.results[0].message
 
 
+@pytest.mark.long
 class TestSeedWithEmptyDelimiter(Expected, BaseSeedWithEmptyDelimiter):
     pass
 

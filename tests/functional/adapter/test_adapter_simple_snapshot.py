@@ -95,6 +95,7 @@ class TestColumnNamesFromProject(BaseSnapshotColumnNamesFromDbtProject):
     pass
 
 
+@pytest.mark.long
 class TestInvalidColumnNames(BaseSnapshotInvalidColumnNames):
     pass
 
@@ -121,6 +122,7 @@ class TestMultiUniqueKey(BaseSnapshotMultiUniqueKey):
     pass
 
 
+@pytest.mark.long
 class TestEphemeralHardDeletes(BaseSnapshotEphemeralHardDeletes):
     pass
 

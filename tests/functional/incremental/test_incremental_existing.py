@@ -113,6 +113,7 @@ def test_one_alias_in_many_schemas(project: Project) -> None:
         assert relations(project, f"{project.schema}_s{n}") == sorted(kinds)
 
 
+@pytest.mark.long
 def test_full_refresh_is_a_new_version_of_the_same_table(project: Project) -> None:
     clustered = model(FIRST, unique_key="id", liquid_clustered_by="id")
     write_models(project, {"plain": model(FIRST, unique_key="id"), "clustered": clustered})
@@ -299,6 +300,7 @@ def _write(project: Project, written: dict[str, int]) -> None:
         written[name] += 1
 
 
+@pytest.mark.long
 def test_empty_and_sample(project: Project) -> None:
     project.write(
         {

@@ -376,7 +376,7 @@ def test_every_line_is_what_it_says_or_is_rejected(
     new_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     wrong: list[str] = []
-    drawn = draw(cases(), SEED, examples(10, 150))
+    drawn = draw(cases(), SEED, examples(7, 150))
     chosen = {f"case_{n:04}": c for n, c in enumerate(drawn) if not ONLY or n in ONLY}
     project = new_project("landing_oracle")
     # Files that are read by lines have several parts.

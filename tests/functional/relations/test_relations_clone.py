@@ -72,6 +72,7 @@ def cloned(built: Cloned, request: pytest.FixtureRequest) -> Cloned:
     return built
 
 
+@pytest.mark.long
 def test_clone_twice_and_again(cloned: Cloned) -> None:
     expected = {"h": [1], "i": [2], "p": [4], "s": [5], "t": [1], "v": [3]}
     cloned.clone()

@@ -146,7 +146,7 @@ def _written(table: dict[str, Any]) -> bytes:
 
 @cache
 def _drawn() -> list[dict[str, Any]]:
-    return draw(random_tables(), SEED, examples(12, 60))
+    return draw(random_tables(), SEED, examples(8, 60))
 
 
 def _write_random(project: Project, name: str, table: dict[str, Any]) -> None:

@@ -175,6 +175,7 @@ def test_the_last_day_is_found(server: Server, built: tuple[Project, Invocation]
         assert found == [("1582-10-10", "2024-01-02", count)]
 
 
+@pytest.mark.long
 def test_session_and_server_make_equal_tables(
     server: Server, built: tuple[Project, Invocation]
 ) -> None:
@@ -331,6 +332,7 @@ def test_a_driver_out_of_memory_ends_with_a_line(
     assert server.dbt(project, "retry").wait() == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("dbt_on_server")
 def test_a_full_disk_leaves_the_last_version(
     server: Server, project: Project, tmp_path: Path
