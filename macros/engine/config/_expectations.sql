@@ -1,11 +1,11 @@
 {#
     The expectations of a node on its rows, checked: [{name, expression, action, max_rows, max_percent, is_enforced}].
-    Those of the node come first, then those in `meta` of its columns. Empty without any.
+    Those of the node come first, then those in its `meta`, and in `meta` of its columns. Empty without any.
 #}
 {% macro _expectations(node) -%}
     {%- set given, found, config = [], [], node.get('config') or {} -%}
-    {%- for entry in dbt_delta._listed_expectations(config.get('expectations'), node.name) -%}
-        {%- do given.append(entry) -%}
+    {%- for place in [config, config.get('meta') or {}] -%}
+        {%- do given.extend(dbt_delta._listed_expectations(place.get('expectations'), node.name)) -%}
     {%- endfor -%}
     {%- for column in (node.get('columns') or {}).values() -%}
         {%- set meta = (column.get('config') or {}).get('meta') or column.get('meta') or {} -%}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Where dbt-databricks and dbt-spark run Python models.
 CLUSTERS = ("all_purpose_cluster", "job_cluster", "serverless_cluster", "workflow_job")
+# The materializations that look at expectations, or refuse them.
+JUDGING = ("incremental", "seed", "snapshot", "stream", "table", "view")
 
 
 class DeltaAdapter(StockAdapter):
@@ -72,6 +74,19 @@ class DeltaAdapter(StockAdapter):
         if self.method in profile.OURS:
             return profile.SESSION
         return super().default_python_submission_method
+
+    def pre_model_hook(self, config: Any) -> Any:
+        """dbt calls it before a materialization: refuses one that would ignore expectations."""
+        from dbt_delta.state.node import expectations
+
+        model, kind = config.model, config.model.config.materialized
+        is_stored = model.resource_type in ("model", "seed", "snapshot")
+        if is_stored and kind not in JUDGING and expectations(model):
+            raise DbtRuntimeError(
+                f"Expectations of {model.name}: materialization {kind} does not look at them. Use "
+                f"{', '.join(JUDGING)}, or remove them. Nothing was written."
+            )
+        return super().pre_model_hook(config)
 
     def get_columns_in_relation(self, relation: Any) -> list[Any]:
         """Returns varchar(5) and char(3), which DESCRIBE shows as string."""

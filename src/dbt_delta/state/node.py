@@ -91,10 +91,9 @@ def relations(node: Any) -> list[tuple[str, str]]:
     if not getattr(node, "is_relational", False):
         return []
     schema, name = node.schema.lower(), node.alias.lower()
-    expectations = [node.config.get("expectations"), *dict(_expectations_of_columns(node)).values()]
     is_diverting = any(
         one.get("action") == "quarantine"
-        for listed in expectations
+        for listed in dict(expectations(node)).values()
         for one in (listed if isinstance(listed, list) else [])
         if isinstance(one, dict)
     )
@@ -125,7 +124,7 @@ def has_query(node: Any) -> bool:
 def _relevant(node: Any) -> dict[str, Any]:
     config = node.config.to_dict(omit_none=True)
     about: dict[str, Any] = {k: v for k, v in config.items() if k not in _IRRELEVANT}
-    about["expectations of columns"] = _expectations_of_columns(node)
+    about["expectations in meta"] = expectations(node)
     return about
 
 
@@ -142,22 +141,23 @@ def writes_only_itself(node: Any) -> bool:
     """Whether a node's run can change no relation but its own."""
     if has_hooks(node) or getattr(node, "language", "sql") == "python":
         return False
-    if node.config.get("expectations") or _expectations_of_columns(node):
+    if expectations(node):
         return False  # it has a quarantine
     kind = str(node.resource_type)
     materialized = node.config.get("materialized")
     return kind != "model" or materialized in ("table", "view", "incremental", "stream")
 
 
-def _expectations_of_columns(node: Any) -> list[Any]:
-    """The expectations in the `meta` of a node's columns, which decides nothing else."""
-    found = []
+def expectations(node: Any) -> list[Any]:
+    """[where, list] for each place with expectations: a node, its `meta`, that of its columns."""
+    config = node.config.to_dict(omit_none=True)
+    places = {"": config.get("expectations")}
+    places["meta"] = (config.get("meta") or {}).get("expectations")
     for name, column in (getattr(node, "columns", None) or {}).items():
         about = column.to_dict(omit_none=True)
         meta = (about.get("config") or {}).get("meta") or about.get("meta") or {}
-        if meta.get("expectations"):
-            found.append([name, meta["expectations"]])
-    return found
+        places[f"column {name}"] = meta.get("expectations")
+    return [[where, found] for where, found in places.items() if found]
 
 
 def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bool) -> str:
@@ -175,7 +175,7 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
         "kept": is_kept,
         "spark": deciding(settings),
         "writing": writing,
-        "expectations of columns": _expectations_of_columns(node),
+        "expectations in meta": expectations(node),
     }
     persisted = config.get("persist_docs") or {}
     if persisted.get("relation"):

@@ -46,6 +46,7 @@ REFUSED = {
 # By their configuration.
 CONTRADICTING = {
     "stock": "Expectation positive of stock needs file_format delta; it is parquet.",
+    "own": "Expectations of own: materialization copied does not look at them.",
     "deletes_by_both": "deletions: matched_delete_condition reads the table.",
 }
 MODELS = {
@@ -82,6 +83,7 @@ MODELS = {
         **expects("quarantine past: at <= current_timestamp()", incremental_strategy="append"),
     ),
     "stock": model(FIRST, file_format="parquet", **expects(POSITIVE)),
+    "own": model(FIRST, **expects(POSITIVE)).replace("'incremental'", "'copied'"),
     # A deletion breaks the expectation, and is one.
     "deleted": model(
         values("id, v, op", "1, 1, 'I'", "2, 2, 'I'"),
@@ -109,6 +111,8 @@ YAML = """
 models:
   - name: over
     columns: [{name: id, config: {meta: {pii: true}}}]
+  - name: within
+    config: {meta: {expectations: [{name: few, expression: v < 2, action: warn}]}}
   - name: merged
     columns:
       - {name: v, config: {meta: {expectations: [
@@ -116,6 +120,14 @@ models:
 seeds:
   - name: seeded
     config: {expectations: [{name: positive, expression: v > 0, action: quarantine}]}
+"""
+
+# A materialization of the user's own.
+COPIED = """
+{% materialization copied, default %}
+    {% call statement('main') %}create table {{ this }} using delta as {{ sql }}{% endcall %}
+    {{ return({'relations': [this]}) }}
+{% endmaterialization %}
 """
 
 
@@ -135,6 +147,7 @@ def built(new_shared_project: Callable[[str], Project]) -> tuple[Project, Any, A
         project.sql(f"create {kind} {{schema}}.{name}__quarantine as select 'mine' as note")
     project.sql("create view {schema}.chance as select id, rand() as v from range(2)")
     project.sql("create table {schema}.files using parquet as select 1 as id, 1 as v")
+    project.write({"macros/copied.sql": COPIED})
     project.write({"models/schema.yml": YAML, "seeds/seeded.csv": "id,v\n1,1\n2,-2\n"})
     first = project.dbt("build", check=False)
     project.sql("alter table {schema}.plain add constraint expect_mine check (id > 0)")
@@ -173,7 +186,7 @@ def test_refused_before_anything_is_written(built: tuple[Project, Any, Any]) -> 
 def test_limits_that_hold(built: tuple[Project, Any, Any]) -> None:
     project, first, _ = built
     assert tables(project, ["within"])["within"] == [(1, 1), (2, 2), (3, -3)]
-    assert "a 2, b 1" in first.result("within").adapter_response["_message"]
+    assert "a 2, b 1, few 1" in first.result("within").adapter_response["_message"]
     assert "within__quarantine" not in relations(project)
 
 

@@ -52,6 +52,8 @@ def test_expectations_of_columns_count() -> None:
     assert not nodes.writes_only_itself(one)
     one.columns = {}
     assert nodes.writes_only_itself(one)
+    one.config = Config(materialized="table", meta={"expectations": [{"name": "a"}]})
+    assert not nodes.writes_only_itself(one)
 
 
 def test_the_quarantine_is_a_relation_of_its_node() -> None:
