@@ -26,6 +26,7 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
     pass
 
 
+@pytest.mark.long
 class TestSingularTests(BaseSingularTests):
     pass
 
@@ -35,6 +36,7 @@ class TestSingularTestsEphemeral(BaseSingularTestsEphemeral):
     pass
 
 
+@pytest.mark.long
 class TestEmpty(BaseEmpty):
     pass
 
@@ -44,6 +46,7 @@ class TestEphemeral(BaseEphemeral):
     pass
 
 
+@pytest.mark.long
 class TestGenericTests(BaseGenericTests):
     pass
 
@@ -52,6 +55,7 @@ class TestIncremental(BaseIncremental):
     pass
 
 
+@pytest.mark.long
 class TestIncrementalNotSchemaChange(BaseIncrementalNotSchemaChange):
     pass
 
@@ -72,6 +76,7 @@ class TestAdapterMethods(BaseAdapterMethod):
         """With this package installed; the base reads its filess own only."""
 
 
+@pytest.mark.long
 class TestTableMaterialization(BaseTableMaterialization):
     pass
 

@@ -55,6 +55,7 @@ class SparkTypes:
         ]
 
 
+@pytest.mark.long
 class TestTableConstraintsColumnsEqual(SparkTypes, BaseTableConstraintsColumnsEqual):
     pass
 

@@ -17,6 +17,8 @@ from dbt.tests.adapter.persist_docs.test_persist_docs import (
 )
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 
+pytestmark = pytest.mark.long
+
 
 def described(project: Any, name: str) -> dict[str, Any]:
     """A relation as a node of the catalog, with its comments."""
@@ -40,24 +42,20 @@ class TestPersistDocs(BasePersistDocs):
         super().test_has_comments_pglike(project)
 
 
-@pytest.mark.long
 class TestPersistDocsColumnMissing(BasePersistDocsColumnMissing):
     def test_missing_column(self, project: Any) -> None:
         comment = described(project, "missing_column")["columns"]["id"]["comment"]
         assert comment.startswith("test id column description")
 
 
-@pytest.mark.long
 class TestPersistDocsAllColumnsMissing(BasePersistDocsAllColumnsMissing):
     pass
 
 
-@pytest.mark.long
 class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSensitive):
     pass
 
 
-@pytest.mark.long
 class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(
     BasePersistDocsQuotedDescriptionNotAppliedOnMismatch
 ):

@@ -21,6 +21,8 @@ from dbt.tests.adapter.simple_seed.test_seed import (
 from dbt.tests.adapter.simple_seed.test_seed_type_override import BaseSimpleSeedColumnOverride
 from dbt.tests.util import check_relations_equal, copy_file, run_dbt
 
+pytestmark = pytest.mark.long
+
 MODEL = "models__downstream_from_seed_actual"
 
 
@@ -48,22 +50,18 @@ class KeepsDependents(Expected):
         check_relations_equal(project.adapter, ["seed_actual", "seed_expected", MODEL])
 
 
-@pytest.mark.long
 class TestBasicSeed(KeepsDependents, BaseBasicSeedTests):
     pass
 
 
-@pytest.mark.long
 class TestSeedConfigFullRefreshOn(KeepsDependents, BaseSeedConfigFullRefreshOn):
     pass
 
 
-@pytest.mark.long
 class TestSeedConfigFullRefreshOff(KeepsDependents, BaseSeedConfigFullRefreshOff):
     pass
 
 
-@pytest.mark.long
 class TestSeedCustomSchema(Expected, BaseSeedCustomSchema):
     @pytest.fixture(scope="class", autouse=True)
     def drop_custom_schema(self, project: Any) -> Any:
@@ -71,12 +69,10 @@ class TestSeedCustomSchema(Expected, BaseSeedCustomSchema):
         project.run_sql(f"drop schema if exists {project.test_schema}_custom_schema cascade")
 
 
-@pytest.mark.long
 class TestSeedWithUniqueDelimiter(Expected, BaseSeedWithUniqueDelimiter):
     pass
 
 
-@pytest.mark.long
 class TestSeedWithWrongDelimiter(Expected, BaseSeedWithWrongDelimiter):
     def test_seed_with_wrong_delimiter(self, project: Any) -> None:
         """The base expects a syntax error, of the server, as names are not quoted."""
@@ -84,12 +80,10 @@ class TestSeedWithWrongDelimiter(Expected, BaseSeedWithWrongDelimiter):
         assert "Is '|' the delimiter, and not ';'?" in seed_result.results[0].message
 
 
-@pytest.mark.long
 class TestSeedWithEmptyDelimiter(Expected, BaseSeedWithEmptyDelimiter):
     pass
 
 
-@pytest.mark.long
 class TestSimpleSeedEnabledViaConfig(BaseSimpleSeedEnabledViaConfig):
     pass
 

@@ -11,8 +11,9 @@ from dbt.tests.adapter.unit_testing.test_types import (
     BaseUnitTestingVarcharFixtureNoTruncation,
 )
 
+pytestmark = pytest.mark.long
 
-@pytest.mark.long
+
 class TestUnitTestingTypes(BaseUnitTestingTypes):
     @pytest.fixture
     def data_types(self) -> list[list[str]]:

@@ -1,5 +1,7 @@
 """A merge that deletes by its own operation column: the feed of a change log."""
 
+import pytest
+
 from tests.functional.harness import Project
 from tests.functional.incremental.models import messages, model, tables, values, write_models
 from tests.functional.tables import metadata, versions
@@ -43,6 +45,7 @@ MODELS = {
 }
 
 
+@pytest.mark.long
 def test_rows_are_deleted_updated_and_inserted_in_one_commit(project: Project) -> None:
     write_models(project, {name: model(FIRST, THEN, **config) for name, config in MODELS.items()})
     project.dbt("run")

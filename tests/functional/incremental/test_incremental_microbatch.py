@@ -133,6 +133,7 @@ def test_only_the_window_is_replaced_whatever_the_sessions_zone(built: Built) ->
     assert relations(project) == sorted(models)
 
 
+@pytest.mark.long
 def test_hours_layout_and_full_refresh(built: Built) -> None:
     project = built.project
     # The month's partition is larger than the batch: the rows of its other days stay.

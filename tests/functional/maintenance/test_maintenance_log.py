@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.functional.harness import Project
 from tests.functional.maintenance.running import operation
 
@@ -15,6 +17,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.long
 def test_logs_that_begin_with_a_checkpoint(project: Project) -> None:
     project.sql("create schema if not exists {schema}")
     newest = {}

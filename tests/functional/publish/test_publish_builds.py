@@ -220,6 +220,7 @@ def test_readers_go_back_and_forth(published: Published) -> None:
     assert "run 'nobody' published nothing" in wrong.output
 
 
+@pytest.mark.long
 def test_vacuum_keeps_what_is_published(published: Published) -> None:
     published.build(7, check=False)
     files = set(published.project.warehouse.glob("orders/*.parquet"))
@@ -251,6 +252,7 @@ def test_a_publication_that_is_broken_off_shows_all_or_nothing(
         published.build(4)
 
 
+@pytest.mark.long
 def test_what_readers_see_is_written_down_although_the_run_was_killed(
     published: Published, broken_at: dict[str, int]
 ) -> None:

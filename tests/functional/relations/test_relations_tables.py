@@ -192,6 +192,7 @@ def test_skip_unchanged(project: Project) -> None:
     assert sorted(tables.names(project)) == names
 
 
+@pytest.mark.long
 def test_a_reader_sees_every_rebuild_whole(project: Project) -> None:
     select = "select id, {{ var('turn', 0) }} as turn from range(1000)"
     project.write({"models/m.sql": model(select), "models/v.sql": model(select, "view")})

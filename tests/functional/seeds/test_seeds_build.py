@@ -273,6 +273,7 @@ def test_many_rows_come_in_chunks(project: Project, csv_file: Write, reader: str
     assert tables.operations(project, "big") == [CREATE]
 
 
+@pytest.mark.long
 def test_a_reader_sees_every_version_whole(project: Project, csv_file: Write) -> None:
     csv_file("s", "id\n" + "1\n" * 500)
     project.dbt("seed")

@@ -354,6 +354,7 @@ def test_a_strategy_of_ones_own(told: Told) -> None:
     assert told.project.sql(f"select 1 from {{schema}}.louder where dbt_scd_id = {expected}")
 
 
+@pytest.mark.long
 def test_a_feed_of_many_columns(project: Project) -> None:
     """Planning its MERGE took time and memory that doubled with the columns, and did not end."""
     more = ", ".join(f"concat(name, {n}) as c{n}" for n in range(16))

@@ -221,6 +221,7 @@ def test_what_was_there_before_the_first_row(streams: Project) -> None:
     assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60)]
 
 
+@pytest.mark.long
 def test_rows_of_another_materialization_are_not_doubled(streams: Project) -> None:
     streams.write({"models/merged.sql": None})
     build(streams)
@@ -344,6 +345,7 @@ def test_a_sample_of_what_a_stream_joins_loses_no_row(streams: Project) -> None:
     assert [id for id, _ in rows(streams, "added")] == [0, 1, 2, 3]
 
 
+@pytest.mark.long
 def test_other_sources_of_streams(project: Project) -> None:
     """Spark's own source gives five rows with each batch. Kafka's is in no JAR that is here."""
     project.write({
@@ -390,6 +392,7 @@ def test_batches_before_one_that_fails_stay_and_it_is_tried_again(streams: Proje
     assert len(rows(streams, "added")) == 4
 
 
+@pytest.mark.long
 def test_an_input_gets_and_loses_columns(streams: Project) -> None:
     streams.write({"models/merged.sql": None, "models/added.sql": None})
     config = "materialized='stream', on_schema_change='append_new_columns'"

@@ -206,6 +206,7 @@ def test_a_checkpoint_of_before_is_refused(lake: Lake) -> None:
     assert lake.project.version("added") == before
 
 
+@pytest.mark.long
 def test_keys(lake: Lake) -> None:
     """NULL is a key, unchanged rows are not updated, and the latest row of a key counts."""
     table = lake.table("merged")
@@ -351,6 +352,7 @@ def test_what_others_do_during_a_write_is_said(
             idempotent_write(lake.frame((2, "b", 1)), table, run="2", unique_key=key)
 
 
+@pytest.mark.long
 def test_a_try_that_was_slower_says_that_it_wrote_nothing(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,6 +372,7 @@ def test_a_try_that_was_slower_says_that_it_wrote_nothing(
     assert lake.rows("added") == [(1, "a", 1)]
 
 
+@pytest.mark.long
 def test_two_new_checkpoints_at_once_are_said(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     table = lake.table("added")
     lake.arrive((1, "a", 1))
@@ -433,6 +436,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.long
 def test_hostile_names_and_types(lake: Lake) -> None:
     table = lake.table("`select`", HOSTILE)
     rows = session().sql(
