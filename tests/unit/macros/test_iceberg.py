@@ -231,6 +231,13 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
 
 
+def test_a_folder_that_a_delta_table_may_have_is_refused() -> None:
+    with pytest.raises(CompilationError, match="location_root of m is /lake/marts, which is not"):
+        iceberg({"location_root": "/lake/marts"})._in_format("check_layout")()
+    # As a project says it that is built on both.
+    iceberg({"location_root": ""})._in_format("check_layout")()
+
+
 def test_constraints_of_a_snapshot_are_refused() -> None:
     package = load(adapter=through(SETTINGS), this=SimpleNamespace(identifier="s"))
     package._in_format("check_snapshot")({"checks": {}})
