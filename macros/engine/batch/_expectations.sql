@@ -190,10 +190,10 @@ where not __dbt_in_scope
 {%- endif %}
 {%- endmacro %}
 
-{# A quarantine of this run's rows only. #}
-{% macro _create_quarantine_sql(name, judged, columns) -%}
+{# A quarantine of this run's rows only, in the place of `existing`, which may be none. #}
+{% macro _create_quarantine_sql(name, judged, columns, existing=none) -%}
 {%- set scope = dbt_delta._scope('all') -%}
-create or replace table {{ name }}
+{{ dbt_delta._in_format('create_words')() if existing is none else 'create or replace table' }} {{ name }}
 using {{ dbt_delta._target_format() }}
 {%- set properties = dbt_delta._feature_properties(['column_mapping', 'type_widening']) %}
 {%- if properties %}

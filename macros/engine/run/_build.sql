@@ -20,13 +20,7 @@
     {%- call dbt_delta._tagging(dict(dbt_delta._replaced_tag(existing) if beside else {}, **layout.tag)) -%}
         {%- do dbt_delta._main(build.sql) -%}
     {%- endcall -%}
-    {%- if build.lost_sql and run_query(build.lost_sql).rows -%}
-        {%- do dbt_delta._refuse(
-            'Another writer committed to ' ~ dbt_delta._named(relation) ~ ' while this run replaced it, and that commit is '
-            ~ 'gone from the table. Its metadata file is still in ' ~ existing.location ~ '/metadata, with a number that '
-            ~ 'the table does not list. Run the other writer again.'
-        ) -%}
-    {%- endif -%}
+    {%- do dbt_delta._check_lost(existing, build.lost_sql) -%}
     {%- for statement in build.after -%}{%- do run_query(statement) -%}{%- endfor -%}
     {%- if layout.column_comments -%}
         {%- do dbt_delta._drop_temporary_view(dbt_delta._documented_view()) -%}
@@ -37,6 +31,17 @@
     {%- do dbt_delta._optimize_built(layout) -%}
     {%- do dbt_delta._drop_leftovers(relation) -%}
     {%- do dbt_delta._finish_build(relation, layout) -%}
+{%- endmacro %}
+
+{# Fails if the replacement of a table has undone a commit of another writer. #}
+{% macro _check_lost(existing, lost_sql) -%}
+    {%- if lost_sql and run_query(lost_sql).rows -%}
+        {%- do dbt_delta._refuse(
+            'Another writer committed to ' ~ dbt_delta._named(existing.relation) ~ ' while this run replaced it, and that '
+            ~ 'commit is gone from the table. Its metadata file is still in ' ~ existing.location ~ '/metadata, with a '
+            ~ 'number that the table does not list. Run the other writer again.'
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {#

@@ -176,18 +176,25 @@
     {%- endif -%}
     {%- if existing is none or dbt_delta._starts_anew(existing, columns, scope) -%}
         {%- if existing is none and not judged.counts.quarantined -%}{{- return(none) -}}{%- endif -%}
-        {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns) -%}
+        {%- set sql = dbt_delta._create_quarantine_sql(name, judged, columns, existing) -%}
+        {%- set lost_sql = dbt_delta._in_format('lost_sql')(relation, existing) -%}
     {%- else -%}
         {%- set scope = dbt_delta._scope_with_broken_off(existing, scope) -%}
         {%- do dbt_delta._align_quarantine(existing, columns) -%}
+        {%- if existing.get('snapshot') is not none -%}
+            {#- What replaces rows relies on it, and it may be older than the SELECT took. -#}
+            {%- set existing = dbt_delta._existing(relation) or existing -%}
+        {%- endif -%}
         {%- set columns = dbt_delta._all_quarantine_columns(existing, columns) -%}
         {%- if not run_query(dbt_delta._quarantine_difference_sql(name, judged, columns, scope)).rows -%}
             {{- return(none) -}}
         {%- endif -%}
-        {%- set sql = ('insert into ' if scope.kind == 'none' else 'insert overwrite table ') ~ name ~ ' by name\n'
-            ~ dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
+        {%- set sql = dbt_delta._quarantined_sql(name, judged, columns, scope, scope.kind != 'none') -%}
+        {%- set sql = 'insert into ' ~ name ~ ' by name\n' ~ sql if scope.kind == 'none'
+            else dbt_delta._in_format('overwrite_by_name_sql')(dict(existing, name=name), sql) -%}
     {%- endif -%}
     {%- call dbt_delta._tagging(dbt_delta._expectations_tag(judged, scope)) -%}{%- do run_query(sql) -%}{%- endcall -%}
+    {%- do dbt_delta._check_lost(existing, lost_sql | default(none)) -%}
     {%- if existing is none -%}{%- do adapter.cache_added(relation) -%}{%- endif -%}
     {{- return(scope.took) -}}
 {%- endmacro %}

@@ -35,6 +35,11 @@ MODELS = {
         "materialized='incremental', unique_key='id', stage='view'",
         "select {{ var('id') }} as id, 'us' as p where " + SLOW,
     ),
+    "judged": (
+        "materialized='incremental', unique_key='id', expectations=[{'name': 'good', "
+        "'expression': 'id < 0', 'action': 'quarantine'}]",
+        "select {{ var('id') }} as id, 'us' as p",
+    ),
 }
 
 
@@ -99,6 +104,22 @@ def test_first_rows_of_another_writer_are_not_overwritten(
     assert [row["id"] for row in project.rows(name)] == [7]
     project.dbt("run", "-s", name, vars={"id": 1})
     assert [row["id"] for row in project.rows(name)] == [1]
+
+
+def test_rows_of_a_quarantine_are_not_overwritten(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run puts one there after this one has looked."""
+    project.dbt("run", "-s", "judged", vars={"id": 1})
+    insert = (
+        "insert into {schema}.judged__quarantine by name "
+        "select 7 as id, 'them' as p, array('good') as _expectations"
+    )
+    with beside(monkeypatch, "replace where true", lambda: project.sql(insert)):
+        failed = project.dbt("run", "-s", "judged", vars={"id": 2}, check=False)
+    assert "Found conflicting files" in str(failed.result("judged").message)
+    project.dbt("run", "-s", "judged", vars={"id": 2})
+    assert sorted(row["id"] for row in project.rows("judged__quarantine")) == [1, 2, 7]
 
 
 def test_a_merge_that_another_writer_outran_runs_again(

@@ -141,6 +141,84 @@ def test_what_replaces_rows_relies_on_the_snapshot_that_was_seen() -> None:
     )
 
 
+QUARANTINED = {"name": "id", "type": "int", "source": "id", "source_type": "int"}
+OF_QUARANTINE = {
+    "_expectations": "array<string>",
+    "_invocation_id": "string",
+    "_quarantined_at": "timestamp",
+}
+
+
+def quarantine(settings: dict[str, str], seen: Any, now: Any, scope: str = "all") -> list[str]:
+    """The statements of a run with a bad row; what it saw of the quarantine, and what there is."""
+    sent: list[str] = []
+
+    def run_query(sql: str) -> Any:
+        sent.append(sql)
+        return SimpleNamespace(rows=[] if "metadata_log_entries" in sql else [1])
+
+    this = SimpleNamespace(schema="s", identifier="m")
+    package = load(
+        adapter=through(settings, cache_added=lambda relation: None),
+        this=this,
+        api=SimpleNamespace(
+            Relation=SimpleNamespace(create=lambda **given: SimpleNamespace(**given))
+        ),
+        run_query=run_query,
+        invocation_id="run",
+    )
+    package._check_values = lambda *given: None
+    package._align_quarantine = lambda *given: None
+    package._scope_with_broken_off = lambda existing, scope: scope
+    package._expectations_tag = lambda *given: {}
+    package._tagging = lambda tag, caller: caller()
+    package._existing = lambda relation: now
+    expectations = [{"name": "good", "expression": "id > 0", "action": "quarantine"}]
+    counts = {"quarantined": 1}
+    judged = {
+        **{"expectations": expectations, "quarantine": seen, "counts": counts},
+        **{"from": "batch", "staging": None},
+    }
+    package._quarantine(judged, [QUARANTINED], package._scope(scope, where="id > 1"))
+    return sent
+
+
+def of_quarantine(**more: Any) -> dict[str, Any]:
+    names = [*OF_QUARANTINE.items(), ("id", "int")]
+    return {
+        "type": "table",
+        "relation": SimpleNamespace(schema="s", identifier="m__quarantine"),
+        "columns": [{"name": name, "type": type} for name, type in names],
+        **more,
+    }
+
+
+@pytest.mark.parametrize("scope", ["all", "where"])
+def test_a_quarantine_of_another_run_is_not_overwritten(scope: str) -> None:
+    """The run relies on what it read the rows of, and Iceberg takes columns by position."""
+    seen = of_quarantine(snapshot="11", metadata=1)
+    sql = quarantine(SETTINGS, seen, dict(seen, snapshot="12"), scope)[-1]
+    assert sql.startswith(
+        "insert into `s`.`m__quarantine` with ('isolation-level' = 'serializable', "
+        "'validate-from-snapshot-id' = '12') replace where true\n"
+        "select `_expectations`, `_invocation_id`, `_quarantined_at`, `id`\nfrom (\n"
+    )
+    sql = quarantine({}, of_quarantine(), None, scope)[-1]
+    assert sql.startswith("insert overwrite table `s`.`m__quarantine` by name\nselect `id`, ")
+
+
+def test_a_quarantine_that_another_run_has_made_is_not_replaced() -> None:
+    assert quarantine(SETTINGS, None, None)[-1].startswith("create table `s`.`m__quarantine`\n")
+    made = quarantine({}, None, None)[-1]
+    assert made.startswith("create or replace table `s`.`m__quarantine`\n")
+    # A build with other columns begins it anew, and looks whether that undid a commit.
+    other = of_quarantine(snapshot="1", metadata=3, location="/lake/m")
+    other["columns"] = other["columns"][:-1]
+    sent = quarantine(SETTINGS, other, other)
+    assert sent[-2].startswith("create or replace table `s`.`m__quarantine`\n")
+    assert "where number > 3 and before >= 3" in sent[-1]
+
+
 def test_files_of_former_partitions_are_replaced_by_row() -> None:
     column = {"name": "p", "type": "int", "source": "p", "source_type": "int"}
     batch = {"from": "b", "columns": [column], "target_columns": [column]}

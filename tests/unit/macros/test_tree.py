@@ -158,6 +158,19 @@ def test_no_macro_beside_them_asks_which_format_it_is() -> None:
     )
 
 
+def test_rows_of_tables_are_replaced_in_words_of_a_format() -> None:
+    """A statement that keeps other writers out on one format destroys their rows on another."""
+    replaced = re.compile(r"insert overwrite|replace where")
+    _wrong(
+        [
+            f"{macro.folder}: {macro.name} has {found[0]}"
+            for macro in macros().values()
+            if macro.folder not in FORMATS
+            for found in replaced.finditer(macro.text)
+        ]
+    )
+
+
 def test_a_door_calls_nothing_private_of_another() -> None:
     """Materializations are the doors of all others."""
     _wrong(

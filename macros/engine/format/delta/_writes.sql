@@ -5,6 +5,11 @@ insert overwrite table {{ table.name }}
 {{ dbt_delta._select_batch(batch) }}
 {%- endmacro %}
 
+{# All rows of a table by those of a SELECT with its columns. #}
+{% macro _delta__overwrite_by_name_sql(table, sql) -%}
+    {{- return('insert overwrite table ' ~ table.name ~ ' by name\n' ~ sql) -}}
+{%- endmacro %}
+
 {# The rows that meet a predicate, by those of the batch. #}
 {% macro _delta__replace_where_sql(table, batch, settings) -%}
 {%- set predicate = dbt_delta._all_of(settings.predicates) -%}
@@ -71,6 +76,12 @@ insert overwrite table {{ table.name }} with (
         'after': [],
     }) -}}
 {%- endmacro %}
+
+{# A query that finds a row if the replacement of a table has undone a commit; none if it cannot. #}
+{% macro _delta__lost_sql(relation, existing) -%}{{- return(none) -}}{%- endmacro %}
+
+{# How a table begins that the catalog does not have: a killed run may have left its folder. #}
+{% macro _delta__create_words() -%}{{- return('create or replace table') -}}{%- endmacro %}
 
 {# The SELECT of a new table, of types that can be stored. #}
 {% macro _delta__built_sql(sql, columns, layout) -%}{{- return(sql) -}}{%- endmacro %}

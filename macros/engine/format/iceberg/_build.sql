@@ -12,7 +12,7 @@
     {%- endif -%}
     {{- return({
         'sql': dbt_delta.get_create_table_sql(relation, sql, layout, replace=replace),
-        'lost_sql': dbt_delta._iceberg__lost_sql(relation, replaced.metadata) if replaced is not none else none,
+        'lost_sql': dbt_delta._iceberg__lost_sql(relation, replaced),
         'after': [],
     }) -}}
 {%- endmacro %}
@@ -32,8 +32,10 @@
     {{- return(true) -}}
 {%- endmacro %}
 
-{# A row if the metadata files of a table after `number` have a gap: someone's commit was replaced. #}
-{% macro _iceberg__lost_sql(relation, number) -%}
+{# A row if the metadata files of a table since `existing` have a gap: someone's commit was replaced. #}
+{% macro _iceberg__lost_sql(relation, existing) -%}
+{%- if existing is none -%}{{- return(none) -}}{%- endif -%}
+{%- set number = existing.metadata -%}
 select 1 as is_lost
 from (
     select number, lag(number) over (order by number) as before
@@ -59,6 +61,9 @@ where number > {{ number }} and before >= {{ number }} and number > before + 1
     {%- for type in types -%}{%- do stored.append(dbt_delta._stored_type(type)) -%}{%- endfor -%}
     {{- return(stored) -}}
 {%- endmacro %}
+
+{# CREATE OR REPLACE would replace a table that another run has made meanwhile. #}
+{% macro _iceberg__create_words() -%}{{- return('create table') -}}{%- endmacro %}
 
 {% macro _iceberg__drop_check_sql(table, name) -%}
     {{- return(

@@ -20,6 +20,13 @@ insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where 
 {{ sql if batch is none else dbt_delta._iceberg__placed_sql(table, batch, sql) }}
 {%- endmacro %}
 
+{# The same of a SELECT with the table's columns in any order. #}
+{% macro _iceberg__overwrite_by_name_sql(table, sql) -%}
+    {{- return(dbt_delta._iceberg__overwrite_all_sql(
+        table, 'select ' ~ dbt_delta._quoted_list(table.columns | map(attribute='name')) ~ '\nfrom (\n' ~ sql ~ '\n)'
+    )) -}}
+{%- endmacro %}
+
 {# Rows of a batch with NULL for the columns that the table loses only after this write: it takes them by position. #}
 {% macro _iceberg__placed_sql(table, batch, sql) -%}
     {%- set columns, dropped = [], [] -%}
