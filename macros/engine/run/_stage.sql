@@ -14,6 +14,7 @@
         (batch.changes or is_altered) and not dbt_delta._is_fixed(settings)
     ) -%}
     {%- do dbt_delta._check_conditions(table, batch, settings) -%}
+    {%- do dbt_delta._in_format('check_batch')(table, batch, settings) -%}
     {%- set found, losses = none, dbt_delta._key_losses(table, batch, settings, bounded) -%}
     {%- if checked and not staged -%}
         {%- set found = run_query(dbt_delta.get_batch_check_sql(batch.from, settings, bounded, losses)).rows[0] -%}

@@ -344,6 +344,25 @@ def test_a_table_of_delta_is_read_as_a_source(ran) -> None:
     assert ran.project.rows("from_delta") == [{"id": 1, "v": "d"}]
 
 
+def test_constraints_on_columns_that_a_model_lost_are_refused(new_project) -> None:
+    project = new_project()
+    project.write(
+        {
+            "models/m.sql": """
+                {{ config(materialized='incremental', unique_key='id',
+                          tblproperties={'delta.constraints.ordered': 'hi is null or lo <= hi'}) }}
+                select 1 as id, {% if is_incremental() %} 9 as lo {% else %} 1 as lo, 5 as hi
+                {% endif %}
+            """
+        }
+    )
+    project.dbt("run")
+    failed = project.dbt("run", check=False)
+    assert not failed.success, project.rows("m")
+    assert "Constraint ordered of" in _error(failed, "m")
+    assert project.rows("m") == [{"id": 1, "lo": 1, "hi": 5}]
+
+
 def test_days_of_utc_are_not_overwritten_by_days_of_another_zone(new_project) -> None:
     """The batch of the 2nd of January in Berlin begins in the last hour of the 1st in UTC."""
     project = new_project()

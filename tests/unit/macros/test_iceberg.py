@@ -302,6 +302,44 @@ def test_what_writes_other_rows_than_the_batch_has_no_constraints(more, what) ->
     package._in_format("check_checks")(dict(table, checks={}), settings)
 
 
+@pytest.mark.parametrize(
+    ("check", "more", "kept"),
+    [
+        ("hi is null or lo <= hi", {}, "hi"),
+        ("s.b > 0", {}, "s.b"),
+        ("s is not null", {}, "s.b"),
+        ("s.a > 0 and lo > 0", {}, None),
+        # What an array lacks is NULL in the table, too.
+        ("size(l) > 0", {}, None),
+        ("hi > 0", {"skip_matched": True}, None),
+        ("hi > 0", {"unique_key": []}, None),
+        ("hi > 0", {"strategy": "append"}, None),
+    ],
+)
+def test_constraints_on_what_an_update_keeps_are_refused(check, more, kept) -> None:
+    """The row of the batch meets them with NULL, and that of the table may not."""
+    types = {
+        "id": "int", "lo": "int", "hi": "int", "s": "struct<a:int,b:int>",
+        "l": "array<struct<a:int,b:int>>",
+    }  # fmt: skip
+    has = {"id": "int", "lo": "int", "s": "struct<a:int>", "l": "array<struct<a:int>>"}
+    batch = {
+        "target_columns": [{"name": name, "type": type} for name, type in types.items()],
+        "columns": [
+            {"name": name, "type": types[name], "source": name, "source_type": type}
+            for name, type in has.items()
+        ],
+    }
+    package, table = iceberg(), {"name": "`t`", "checks": {"ordered": check}}
+    settings = {"skip_matched": False, **KEYED, **more}
+    if kept is None:
+        package._in_format("check_batch")(table, batch, settings)
+        return
+    with pytest.raises(CompilationError, match=f"Constraint ordered of `t`.* uses {kept}, which"):
+        package._in_format("check_batch")(table, batch, settings)
+    package._in_format("check_batch")(dict(table, checks={}), batch, settings)
+
+
 def test_what_is_deltas_is_refused_by_name() -> None:
     with pytest.raises(CompilationError, match="optimize is not there yet on Iceberg"):
         iceberg()._optimize_sql(SimpleNamespace(schema="s", identifier="t"))

@@ -37,6 +37,8 @@ insert overwrite table {{ table.name }} with (
 
 {% macro _delta__check_checks(table, settings) -%}{%- endmacro %}
 
+{% macro _delta__check_batch(table, batch, settings) -%}{%- endmacro %}
+
 {# A clause that a MERGE needs without changing a row, or none; see Iceberg's. #}
 {% macro _delta__guard_clause(settings, changes_matched) -%}{{- return(none) -}}{%- endmacro %}
 

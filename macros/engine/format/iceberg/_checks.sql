@@ -92,6 +92,31 @@
     {%- endif -%}
 {%- endmacro %}
 
+{#
+    Refuses constraints on what an update leaves as it is: columns, and fields of structs, that the batch does not have.
+    The rows of the batch are checked as if they were NULL.
+#}
+{% macro _iceberg__check_batch(table, batch, settings) -%}
+    {%- if not table.get('checks') or settings.strategy != 'merge' or not settings.unique_key or settings.skip_matched -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {%- set given = [] -%}
+    {%- for column in batch.columns -%}
+        {%- do given.append({'name': column.name, 'type': column.source_type}) -%}
+    {%- endfor -%}
+    {%- for change in dbt_delta._column_changes(given, batch.target_columns) if change.kind == 'drop' -%}
+        {%- set outer = dbt_delta._column(batch.target_columns, change.path[0]).type -%}
+        {%- set is_kept = change.path | length == 1 or dbt_delta._type_kind(outer) == 'struct' -%}
+        {%- for name, expression in table.checks.items() if is_kept and dbt_delta._mentions(expression, change.path) -%}
+            {%- do dbt_delta._refuse(
+                'Constraint ' ~ name ~ ' of ' ~ table.name ~ ', ' ~ expression ~ ', uses ' ~ change.path | join('.')
+                ~ ', which the model does not have and a row that is updated keeps: on Iceberg our writes check the rows of '
+                ~ 'the batch only. Nothing was written. Add it to the model, or remove the constraint.'
+            ) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{%- endmacro %}
+
 {# Refuses constraints of a snapshot: its MERGE writes rows of the history that it does not check. #}
 {% macro _iceberg__check_snapshot(layout) -%}
     {%- if layout.checks -%}

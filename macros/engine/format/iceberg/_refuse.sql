@@ -13,9 +13,9 @@
     {%- if config.get('location_root') -%}
         {#- Iceberg takes a folder with files of others, and VACUUM of a Delta table there would delete Iceberg's. -#}
         {%- do dbt_delta._refuse(
-            'location_root of ' ~ model.name ~ ' is ' ~ config.get('location_root') ~ ', which is not there yet on Iceberg: in a '
-            ~ 'folder that a Delta table has, too, maintenance of that table would delete the files of this one. Nothing was '
-            ~ "written. Set it for targets of Delta only, as in {{ '/lake' if target.name != '" ~ target.name ~ "' }}."
+            'location_root of ' ~ model.name ~ ' is ' ~ config.get('location_root') ~ ', which is not there yet on Iceberg: '
+            ~ 'in a folder that a Delta table has, too, maintenance of that table would delete the files of this one. '
+            ~ "Nothing was written. Set it for targets of Delta only, as in {{ '/lake' if target.name != '" ~ target.name ~ "' }}."
         ) -%}
     {%- endif -%}
 {%- endmacro %}
