@@ -30,17 +30,28 @@
 
 {#
     A batch that was stored, without the files that another run has loaded meanwhile. The SELECT itself reads the table,
-    so Delta lets only one of two runs through, and the other looks again. A column of the table hides an alias of its
-    name.
+    so Delta lets only one of two runs through, and the other looks again; for Iceberg see _landing_settings. A column of
+    the table hides an alias of its name.
 #}
 {% macro _unlanded(table, batch) -%}
     {%- if model.unique_id not in dbt_delta._memory('landing') -%}{{- return(batch) -}}{%- endif -%}
     {%- set same = [] -%}
-    {%- for name in (dbt_delta.landed_file_column(), '_file_modified_at', '_file_size') -%}
+    {%- for name in dbt_delta._file_keys() -%}
         {%- do same.append('__dbt_landed.' ~ name ~ ' = __dbt_batch.' ~ name) -%}
     {%- endfor -%}
     {{- return(dict(batch, **{'from': '(select * from ' ~ batch.from ~ ' as __dbt_batch where not exists ('
         ~ 'select 1 from ' ~ table.name ~ ' as __dbt_landed where ' ~ same | join(' and ') ~ '))'})) -}}
+{%- endmacro %}
+
+{# The columns by which a table knows files. #}
+{% macro _file_keys() -%}
+    {{- return([dbt_delta.landed_file_column(), '_file_modified_at', '_file_size']) -}}
+{%- endmacro %}
+
+{# The settings of a write: of two runs at once only one loads a file. #}
+{% macro _landing_settings(settings) -%}
+    {%- if model.unique_id not in dbt_delta._memory('landing') -%}{{- return(settings) -}}{%- endif -%}
+    {{- return(dbt_delta._in_format('once_settings')(settings, dbt_delta._file_keys())) -}}
 {%- endmacro %}
 
 {# Refuses what replaces rows: the table would forget which files it has. #}

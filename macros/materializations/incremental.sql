@@ -136,7 +136,8 @@
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
         {%- do dbt_delta._write_batch(
-            table, batch, settings, layout, dict(dbt_delta._expectations_tag(judged), **settings.tag)
+            table, batch, dbt_delta._landing_settings(settings), layout,
+            dict(dbt_delta._expectations_tag(judged), **settings.tag)
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._keep_watermark(settings) -%}

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.functional.harness import Project
 
 # A statement that reads such a row takes three seconds.
 SLOW = "reflect('java.lang.Thread', 'sleep', {{ 3000 if var('slow', false) else 1 }}L) is not null"
+LANDED = "select * from ({{ dbt_delta.landed_csv('shop', columns={'id': 'int'}) }}) where " + SLOW
 MODELS = {
     "hourly": (
         "materialized='incremental', incremental_strategy='insert_overwrite', "
@@ -35,6 +37,8 @@ MODELS = {
         "materialized='incremental', unique_key='id', stage='view'",
         "select {{ var('id') }} as id, 'us' as p where " + SLOW,
     ),
+    "landed": ("materialized='incremental', incremental_strategy='append', stage='view'", LANDED),
+    "landed_too": ("materialized='table'", LANDED),
     "judged": (
         "materialized='incremental', unique_key='id', expectations=[{'name': 'good', "
         "'expression': 'id < 0', 'action': 'quarantine'}]",
@@ -120,6 +124,32 @@ def test_rows_of_a_quarantine_are_not_overwritten(
     assert "Found conflicting files" in str(failed.result("judged").message)
     project.dbt("run", "-s", "judged", vars={"id": 2})
     assert sorted(row["id"] for row in project.rows("judged__quarantine")) == [1, 2, 7]
+
+
+def test_a_file_that_two_runs_land_at_once_is_there_once(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other run commits it after this one has read which files the table has."""
+    landing, folder = {"dbt_delta_landing": str(tmp_path)}, tmp_path / "shop"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id\n1\n")
+    project.dbt("run", "-s", "landed", vars=landing)
+    (folder / "b.csv").write_text("id\n2\n2\n")
+    project.dbt("run", "-s", "landed_too", vars=landing)
+
+    def insert() -> None:
+        time.sleep(1)
+        rows = "select * from {schema}.landed_too where id = 2"
+        project.sql(f"insert into {{schema}}.landed by name {rows}")
+
+    other = threading.Thread(target=insert)
+    with beside(monkeypatch, f"into `{project.schema}`.`landed` ", other.start):
+        project.dbt("run", "-s", "landed", vars={**landing, "slow": True})
+    other.join()
+    assert sorted(row["id"] for row in project.rows("landed")) == [1, 2, 2]
+    (folder / "c.csv").write_text("id\n3\n3\n")
+    project.dbt("run", "-s", "landed", vars=landing)
+    assert sorted(row["id"] for row in project.rows("landed")) == [1, 2, 2, 3, 3]
 
 
 def test_a_merge_that_another_writer_outran_runs_again(

@@ -270,6 +270,28 @@ def test_a_merge_that_only_inserts_is_guarded(settings, changes, expected) -> No
     assert iceberg()._in_format("guard_clause")(settings, changes) == expected
 
 
+def test_files_are_landed_by_a_guarded_merge() -> None:
+    """An append goes through beside another run that has loaded the same file."""
+    names = ["id", "_landed_file", "_file_modified_at", "_file_size"]
+    columns = [{"name": n, "type": "int", "source": n, "source_type": "int"} for n in names]
+    package = iceberg()
+    settings = {
+        **{"strategy": "append", "unique_key": [], "predicates": ["x"], "skip_unchanged": True},
+        **{"source_alias": "src", "target_alias": "dst", "update_columns": []},
+        **{"exclude_columns": [], "matched_condition": None, "delete_condition": None},
+        **{"by_source_action": None, "skip_matched": False, "skip_not_matched": False},
+        **{"schema_evolution": False, "not_matched_condition": None},
+    }
+    once = package._in_format("once_settings")(settings, names[1:])
+    batch = package._batch("new", columns, columns, columns)
+    table = {"name": "t", "checks": {}, "properties": {}}
+    sql = package.get_write_sql(table, batch, once)
+    assert sql.startswith("merge into t as dst\nusing new as src\non\n    dst.`_landed_file` <=> ")
+    assert "when matched and false then delete\nwhen not matched then\n    insert" in sql
+    assert "update" not in sql
+    assert load()._in_format("once_settings")(settings, names[1:]) == settings
+
+
 def test_rows_are_checked_by_what_writes_them() -> None:
     package = iceberg()
     table = {"name": "`t`", "checks": {"positive": "v > 0"}}

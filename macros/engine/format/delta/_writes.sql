@@ -42,6 +42,9 @@ insert overwrite table {{ table.name }} with (
 {# A clause that a MERGE needs without changing a row, or none; see Iceberg's. #}
 {% macro _delta__guard_clause(settings, changes_matched) -%}{{- return(none) -}}{%- endmacro %}
 
+{# The settings of an append that two runs must not both make: a SELECT that reads its table is enough. #}
+{% macro _delta__once_settings(settings, keys) -%}{{- return(settings) -}}{%- endmacro %}
+
 {# The checks that each write has to make itself. #}
 {% macro _delta__own_checks(existing, layout) -%}{{- return({}) -}}{%- endmacro %}
 

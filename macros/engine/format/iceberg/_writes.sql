@@ -118,4 +118,14 @@ when not matched and source.__dbt_delete is null then
     {{- return('when matched and false then delete' if settings.unique_key and not changes_matched else none) -}}
 {%- endmacro %}
 
+{#
+    The settings of an append that two runs must not both make. Iceberg lets each append through, and a guarded MERGE only
+    if nobody has committed since it read the table; it then runs again.
+#}
+{% macro _iceberg__once_settings(settings, keys) -%}
+    {{- return(dict(
+        settings, strategy='merge', unique_key=keys, skip_matched=true, skip_unchanged=false, predicates=[],
+    )) -}}
+{%- endmacro %}
+
 {% macro _iceberg__marker(table, batch, settings) -%}{{- return(none) -}}{%- endmacro %}
