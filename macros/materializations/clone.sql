@@ -27,6 +27,7 @@
         {%- do log('Target and source are the same, skipping clone for relation: ' ~ this, info=true) -%}
         {{- return({'relations': []}) -}}
     {%- endif -%}
+    {%- if source.type != 'view' -%}{%- do dbt_delta._in_format('check_operation')('clone') -%}{%- endif -%}
     {%- if source.type == 'view' or source.provider != 'delta' or not can_clone_table() -%}
         {%- do dbt_delta._build_view(existing, 'select * from ' ~ dbt_delta._named(defer_relation)) -%}
         {{- return({'relations': [this.incorporate(type='view')]}) -}}

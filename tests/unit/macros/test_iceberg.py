@@ -369,6 +369,28 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
 
 
+def test_a_clone_puts_no_view_in_the_place_of_a_table() -> None:
+    found = {"d": {"type": "table", "provider": "iceberg"}, "v": {"type": "view", "provider": ""}}
+    built: list[str] = []
+    for name in found:
+        package = load(
+            adapter=through(SETTINGS),
+            defer_relation=SimpleNamespace(schema="prod", identifier=name),
+            this=SimpleNamespace(schema="dev", identifier=name, incorporate=lambda type: type),
+            flags=SimpleNamespace(FULL_REFRESH=True),
+            model=SimpleNamespace(name=name),
+            target=SimpleNamespace(name="here"),
+        )
+        package._existing = lambda relation: found[relation.identifier]
+        package._build_view = lambda existing, sql: built.append(sql)
+        if name == "d":
+            with pytest.raises(CompilationError, match="clone is not there yet on Iceberg"):
+                package.build_clone()
+        else:
+            package.build_clone()
+    assert built == ["select * from `prod`.`v`"]
+
+
 def test_a_folder_that_a_delta_table_may_have_is_refused() -> None:
     with pytest.raises(CompilationError, match="location_root of m is /lake/marts, which is not"):
         iceberg({"location_root": "/lake/marts"})._in_format("check_layout")()
