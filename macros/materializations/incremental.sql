@@ -135,9 +135,9 @@
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
+        {%- set written = dbt_delta._landing_settings(settings) -%}
         {%- do dbt_delta._write_batch(
-            table, batch, dbt_delta._landing_settings(settings), layout,
-            dict(dbt_delta._expectations_tag(judged), **settings.tag)
+            table, batch, written, layout, dict(dbt_delta._expectations_tag(judged), **settings.tag)
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._keep_watermark(settings) -%}

@@ -13,6 +13,7 @@
     {%- do dbt_delta._in_format('check_snapshot')(layout) -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
+    {%- do dbt_delta._in_format('check_isolation')(this.identifier, existing.properties) if existing is not none -%}
     {%- set table = dbt_delta._snapshot_table(existing, settings) -%}
     {%- set judged = dbt_delta._judge(dbt_delta._inner_sql(compiled_code), layout.expectations) -%}
     {%- set batch = dbt_delta._snapshot_batch(table, settings, layout, judged) -%}

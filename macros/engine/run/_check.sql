@@ -140,4 +140,5 @@
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._in_format('check_strategy')(table, settings) -%}
+    {%- do dbt_delta._in_format('check_isolation')(table.name, table.properties) -%}
 {%- endmacro %}

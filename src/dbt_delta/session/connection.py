@@ -267,6 +267,7 @@ class SessionConnection(SparkConnectionWrapper):
 
     def _send(self, sql: str) -> None:
         with self.running():
+            formats.check_statement(self._format, sql)
             self._result = self.session.sql(sql)
 
     @contextmanager

@@ -48,6 +48,19 @@ def prepare(settings: Mapping[str, str]) -> None:
     _fetch(asked(settings))
 
 
+def check_statement(format: str, sql: str) -> None:
+    """Refuses a statement of a session whose target has this format.
+
+    Raises:
+        ValueError: it takes away what the format's page promises.
+    """
+    if format == DELTA:
+        return
+    from dbt_delta.session import iceberg
+
+    iceberg.check_statement(sql)
+
+
 def _fetch(name: str) -> None:
     """Installs the JARs of a format into the project's environment, if that lacks one.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt_delta.session import facts, formats, store
+from dbt_delta.session import facts, formats, retry, store
 from dbt_delta.session.java import java
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _INTERNAL = re.compile(
     r"(?:format|provider|location|owner|comment|table_type|current-snapshot-id|engine_version"
     r"|create_engine_version|identifier-fields|sort-order|default-spec-id)$"
 )
+_BRANCHES = re.compile(r"set\s+`?spark\.wap\.", re.IGNORECASE)
 _TRANSFORM = re.compile(r"(\w+)\((?:(\d+), )?(.*)\)$")
 
 
@@ -28,7 +29,8 @@ def prepare(settings: Mapping[str, str]) -> None:
     """Makes the folder of an embedded catalog.
 
     Raises:
-        ValueError: the tables would be where nobody has tried them.
+        ValueError: the tables would be where nobody has tried them, or a setting takes away what
+            docs/iceberg.md promises.
     """
     place = settings.get(store.WAREHOUSE, "")
     if not store.is_local(place):
@@ -37,6 +39,15 @@ def prepare(settings: Mapping[str, str]) -> None:
             "so far (docs/iceberg.md). Unset it, or use a target of Delta"
         )
     catalog = f"spark.sql.catalog.{settings['spark.sql.defaultCatalog']}"
+    cached = settings.get(f"{catalog}.cache-enabled", "not set, which means true")
+    if cached.lower() != "false":
+        raise ValueError(
+            f"{catalog}.cache-enabled is {cached}: a session would not see what others write, and "
+            "replace it. Set it to false in the profile"
+        )
+    for key, value in settings.items():
+        if _BRANCHES.match(f"set {key}"):
+            raise ValueError(_branched(f"{key} of the profile is {value}"))
     found = re.match(r"jdbc:sqlite:(?!:)([^?]+)", settings.get(f"{catalog}.uri", ""))
     if found is None:
         return
@@ -49,6 +60,24 @@ def prepare(settings: Mapping[str, str]) -> None:
             f"The catalog {file} is gone, but {warehouse} has tables of it. Put the file back, or "
             "move that folder away"
         )
+
+
+def check_statement(sql: str) -> None:
+    """Refuses a statement that sends the writes of a session to a branch.
+
+    Raises:
+        ValueError: it is one.
+    """
+    sql = retry.LEADING.sub("", sql, 1)
+    if _BRANCHES.match(sql):
+        raise ValueError(_branched(sql.strip()))
+
+
+def _branched(what: str) -> str:
+    return (
+        f"{what}: what is written would go to a branch, while each run looks at the table itself, "
+        "and a table that is replaced would lose its rows. Remove it"
+    )
 
 
 def relation(spark: "SparkSession", schema: str, name: str) -> dict[str, Any] | None:

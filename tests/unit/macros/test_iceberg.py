@@ -391,6 +391,15 @@ def test_a_clone_puts_no_view_in_the_place_of_a_table() -> None:
     assert built == ["select * from `prod`.`v`"]
 
 
+def test_merges_are_serializable() -> None:
+    key = "write.merge.isolation-level"
+    with pytest.raises(CompilationError, match=f"{key} of m is snapshot: two runs at once could"):
+        iceberg({"tblproperties": {key: "snapshot"}})._in_format("check_layout")()
+    iceberg({"tblproperties": {key: "Serializable"}})._in_format("check_layout")()
+    with pytest.raises(CompilationError, match=f"{key} of t is snapshot"):
+        iceberg()._in_format("check_isolation")("t", {key: "snapshot"})
+
+
 def test_a_folder_that_a_delta_table_may_have_is_refused() -> None:
     with pytest.raises(CompilationError, match="location_root of m is /lake/marts, which is not"):
         iceberg({"location_root": "/lake/marts"})._in_format("check_layout")()

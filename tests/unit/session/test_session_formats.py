@@ -16,6 +16,7 @@ def _settings(home: Path) -> dict[str, str]:
         CATALOG: "org.apache.iceberg.spark.SparkCatalog",
         f"{CATALOG}.uri": f"jdbc:sqlite:{home}/iceberg/catalog.db?busy_timeout=1",
         f"{CATALOG}.warehouse": f"{home}/iceberg/warehouse",
+        f"{CATALOG}.cache-enabled": "False",
         store.WAREHOUSE: f"{home}/warehouse",
     }
 
@@ -48,6 +49,42 @@ def test_a_store_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="DBT_DELTA_STORE is s3a://lake/warehouse, but on Iceberg"):
         formats.prepare(settings)
     assert not (tmp_path / "iceberg").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        (f"{CATALOG}.cache-enabled", "true", "cache-enabled is true: a session would not see"),
+        (f"{CATALOG}.cache-enabled", None, "cache-enabled is not set, which means true"),
+        ("spark.wap.branch", "audit", "spark.wap.branch of the profile is audit: what is written"),
+    ],
+)
+def test_settings_that_take_promises_away_are_refused(
+    tmp_path: Path, key: str, value: str | None, problem: str
+) -> None:
+    settings = {**_settings(tmp_path), key: value}
+    with pytest.raises(ValueError, match=problem):
+        iceberg.prepare({name: text for name, text in settings.items() if text is not None})
+    assert not (tmp_path / "iceberg").exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_refused"),
+    [
+        ("set spark.wap.branch=audit", True),
+        ("/* dbt */\nSET `spark.wap.id` = `x`", True),
+        ("reset spark.wap.branch", False),
+        ("set spark.sql.ansi.enabled=true", False),
+        ("select 'set spark.wap.branch=audit'", False),
+    ],
+)
+def test_writes_to_branches_are_refused(sql: str, is_refused: bool) -> None:
+    formats.check_statement(formats.DELTA, sql)
+    if not is_refused:
+        formats.check_statement("iceberg", sql)
+        return
+    with pytest.raises(ValueError, match="would go to a branch"):
+        formats.check_statement("iceberg", sql)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,9 @@
     {%- endfor -%}
 {%- endmacro %}
 
+{# Delta keeps MERGEs of the same rows apart at each isolation. #}
+{% macro _delta__check_isolation(name, properties) -%}{%- endmacro %}
+
 {# All operations are Delta's. #}
 {% macro _delta__check_operation(name) -%}{%- endmacro %}
 

@@ -10,12 +10,28 @@
             ~ 'build the model on a target of Delta.'
         ) -%}
     {%- endfor -%}
+    {%- do dbt_delta._iceberg__check_isolation(model.name, config.get('tblproperties') or {}) -%}
     {%- if config.get('location_root') -%}
         {#- Iceberg takes a folder with files of others, and VACUUM of a Delta table there would delete Iceberg's. -#}
         {%- do dbt_delta._refuse(
             'location_root of ' ~ model.name ~ ' is ' ~ config.get('location_root') ~ ', which is not there yet on Iceberg: '
             ~ 'in a folder that a Delta table has, too, maintenance of that table would delete the files of this one. '
             ~ "Nothing was written. Set it for targets of Delta only, as in {{ '/lake' if target.name != '" ~ target.name ~ "' }}."
+        ) -%}
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    Refuses to write with another isolation: two MERGEs of the same new key would both commit, and none would fail to run
+    again.
+#}
+{% macro _iceberg__check_isolation(name, properties) -%}
+    {%- set key = 'write.merge.isolation-level' -%}
+    {%- if dbt_delta._plain(properties.get(key, 'serializable')) | lower != 'serializable' -%}
+        {%- do dbt_delta._refuse(
+            key ~ ' of ' ~ name ~ ' is ' ~ properties[key] ~ ': two runs at once could insert the same keys, and lose updates. '
+            ~ 'Nothing was written. Remove it from tblproperties, and from the table: alter table .. unset tblproperties '
+            ~ "('" ~ key ~ "')."
         ) -%}
     {%- endif -%}
 {%- endmacro %}
