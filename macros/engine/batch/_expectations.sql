@@ -247,9 +247,9 @@ from (
         {%- set conditions = (dbt_delta._window(table) if strategy == 'microbatch' else []) + settings.predicates -%}
         {{- return(dbt_delta._scope('where', where=dbt_delta._all_of(conditions)) if conditions else dbt_delta._scope('none')) -}}
     {%- elif strategy == 'insert_overwrite' -%}
-        {%- set places = table.clustering or table.partitions -%}
-        {%- if not places -%}{{- return(dbt_delta._scope('all')) -}}{%- endif -%}
-        {{- return(dbt_delta._scope('keys', keys=dbt_delta._scope_keys(table, batch, places), nulls=true)) -}}
+        {%- set keys = dbt_delta._scope_keys(table, batch, table.clustering) if table.clustering
+            else dbt_delta._in_format('partition_keys')(table, batch) -%}
+        {{- return(dbt_delta._scope('keys', keys=keys, nulls=true) if keys else dbt_delta._scope('all')) -}}
     {%- elif strategy == 'append' or not settings.unique_key -%}
         {{- return(dbt_delta._scope('none', is_repeated=strategy == 'append')) -}}
     {%- endif -%}

@@ -438,9 +438,9 @@
             ~ 'Nothing was changed. Rename or drop it.'
         ) -%}
     {%- elif existing is none or existing.text | trim != sql | trim -%}
-        {%- do run_query(
-            ('create' if existing is none else 'alter') ~ ' view ' ~ dbt_delta._named(relation) ~ ' as\n' ~ sql
-        ) -%}
+        {%- set words = 'create' if existing is none else 'alter' if dbt_delta._in_format('alters_views')()
+            else 'create or replace' -%}
+        {%- do run_query(words ~ ' view ' ~ dbt_delta._named(relation) ~ ' as\n' ~ sql) -%}
         {%- do adapter.cache_added(relation.incorporate(type='view')) if existing is none -%}
     {%- endif -%}
 {%- endmacro %}

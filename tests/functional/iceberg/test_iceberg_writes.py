@@ -344,6 +344,44 @@ def test_a_table_of_delta_is_read_as_a_source(ran) -> None:
     assert ran.project.rows("from_delta") == [{"id": 1, "v": "d"}]
 
 
+def test_quarantines_follow_partitions_and_views(new_project) -> None:
+    """Each run has other bad rows; the second one replaces those of its day."""
+    project = new_project()
+    good = "{'name': 'good', 'expression': 'id > ' ~ var('least'), 'action': 'quarantine'}"
+    config = f"expectations=[{good}]"
+    rows = "select * from values %s as t(id, ts)"
+    both = (
+        "(1, timestamp'2024-01-01 10:00'), (2, timestamp'2024-01-02 10:00'), "
+        "(9, timestamp'2024-01-02 11:00')"
+    )
+    project.write(
+        {
+            "models/daily.sql": f"""
+                {{{{ config(materialized='incremental', incremental_strategy='insert_overwrite',
+                          partition_by='days(ts)', {config}) }}}}
+                {{% if is_incremental() -%}} {rows % "(3, timestamp'2024-01-02 12:00')"}
+                {{%- else -%}} {rows % both} {{%- endif %}}
+            """,
+            "models/shown.sql": f"""
+                {{{{ config(materialized='view', {config}) }}}}
+                {rows % both}
+            """,
+        }
+    )
+    found = []
+    for least in (2, 3, 3):
+        project.dbt("run", vars={"least": least})
+        found.append(
+            [
+                sorted(row["id"] for row in project.rows(name))
+                for name in ("daily", "daily__quarantine", "shown", "shown__quarantine")
+            ]
+        )
+    assert found[0] == [[9], [1, 2], [9], [1, 2]]
+    # An overwrite by no rows replaces no partition, and the rows that were bad then are those.
+    assert found[1] == found[2] == [[9], [1, 3], [9], [1, 2]]
+
+
 def test_constraints_on_columns_that_a_model_lost_are_refused(new_project) -> None:
     project = new_project()
     project.write(

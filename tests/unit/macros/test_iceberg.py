@@ -219,6 +219,49 @@ def test_a_quarantine_that_another_run_has_made_is_not_replaced() -> None:
     assert "where number > 3 and before >= 3" in sent[-1]
 
 
+def test_a_quarantine_is_replaced_by_values_of_partitions() -> None:
+    columns = [{"name": "ts", "type": "timestamp"}, {"name": "p", "type": "string"}]
+    batch = {
+        "from": "b", "target_columns": columns,
+        "columns": [{**one, "source": one["name"], "source_type": "string"} for one in columns],
+    }  # fmt: skip
+    table = {"partitions": ["days(ts)", "p"], "columns": columns, "clustering": []}
+    scope = iceberg()._batch_scope(table, batch, {"strategy": "insert_overwrite"})
+    assert scope["kind"] == "keys"
+    assert scope["keys"] == [
+        {"old": "system.days(old.`ts`)", "new": "system.days(cast(judged.`ts` as timestamp))"},
+        {"old": "old.`p`", "new": "judged.`p`"},
+    ]
+    whole = iceberg()._batch_scope(
+        {**table, "partitions": []}, batch, {"strategy": "insert_overwrite"}
+    )
+    assert whole["kind"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "words"),
+    [
+        (SETTINGS, None, "create view"),
+        (SETTINGS, "select 2", "create or replace view"),
+        (SETTINGS, " select 1", None),
+        ({}, "select 2", "alter view"),
+    ],
+)
+def test_the_quarantine_of_a_view_follows_it(settings, text, words) -> None:
+    sent: list[str] = []
+    package = load(
+        adapter=through(settings, cache_added=lambda relation: None),
+        this=SimpleNamespace(schema="s", identifier="m"),
+        run_query=sent.append,
+    )
+    relation = SimpleNamespace(schema="s", identifier="q", incorporate=lambda type: type)
+    package._quarantine_of = lambda this: relation
+    found = None if text is None else {"type": "view", "text": text}
+    package._existing_quarantine = lambda *given: found
+    package._build_quarantine_view("select 1", [])
+    assert sent == ([f"{words} `s`.`q` as\nselect 1"] if words else [])
+
+
 def test_files_of_former_partitions_are_replaced_by_row() -> None:
     column = {"name": "p", "type": "int", "source": "p", "source_type": "int"}
     batch = {"from": "b", "columns": [column], "target_columns": [column]}

@@ -10,6 +10,11 @@
 {# The columns that partitions are made of. #}
 {% macro _delta__partition_columns(table) -%}{{- return(table.partitions) -}}{%- endmacro %}
 
+{# The partitions as keys of a scope; see _scope. #}
+{% macro _delta__partition_keys(table, batch) -%}
+    {{- return(dbt_delta._scope_keys(table, batch, table.partitions)) -}}
+{%- endmacro %}
+
 {# Conditions for the rows whose partitions a batch replaces; see _replaced. #}
 {% macro _delta__replaced_partitions(table, batch, dest) -%}
     {#- IN skips partitions but never finds the NULL partitions, which are few. -#}

@@ -55,12 +55,29 @@
     {{- return(names) -}}
 {%- endmacro %}
 
-{# A partition's value of a row as SQL. Transforms are functions of the catalog. #}
+{# A partition's value of a row as SQL. #}
 {% macro _iceberg__partition_value(one, alias) -%}
-    {%- set column = alias ~ '.' ~ dbt_delta._quoted(one.column) -%}
+    {{- return(dbt_delta._iceberg__transformed(one, alias ~ '.' ~ dbt_delta._quoted(one.column))) -}}
+{%- endmacro %}
+
+{# A partition's value of a value of its column. Transforms are functions of the catalog. #}
+{% macro _iceberg__transformed(one, value) -%}
     {{- return(
-        column if one.kind is none else 'system.' ~ one.kind ~ '(' ~ (one.number ~ ', ' if one.number else '') ~ column ~ ')'
+        value if one.kind is none else 'system.' ~ one.kind ~ '(' ~ (one.number ~ ', ' if one.number else '') ~ value ~ ')'
     ) -}}
+{%- endmacro %}
+
+{# The partitions as keys of a scope; see _scope. #}
+{% macro _iceberg__partition_keys(table, batch) -%}
+    {%- set keys = [] -%}
+    {%- for name in table.partitions -%}
+        {%- set one = dbt_delta._iceberg__partition(name, table.columns) -%}
+        {%- set key = dbt_delta._scope_keys(table, batch, [one.column])[0] -%}
+        {%- do keys.append({
+            'old': dbt_delta._iceberg__transformed(one, key.old), 'new': dbt_delta._iceberg__transformed(one, key.new),
+        }) -%}
+    {%- endfor -%}
+    {{- return(keys) -}}
 {%- endmacro %}
 
 {# Conditions for the rows whose partitions a batch replaces; see _replaced. #}
