@@ -25,10 +25,12 @@
             ~ '(spark.hadoop.javax.jdo.option.ConnectionURL).'
         ) -%}
     {%- endif -%}
-    {%- if dbt_delta._store(found).startswith('s3') and not found.settings.get('spark.delta.logStore.s3a.impl') -%}
+    {%- set scheme = dbt_delta._store(found).partition('://')[0] -%}
+    {%- set log_store = 'spark.delta.logStore.' ~ scheme ~ '.impl' -%}
+    {%- if scheme.startswith('s3') and not found.settings.get(log_store) -%}
         {%- do faults.append(
             "Writers: Delta's own log store for S3 in " ~ place ~ ', with which two processes that write one table lose '
-            ~ 'commits. Set spark.delta.logStore.s3a.impl to dbt_delta.S3LogStore' ~ remedy
+            ~ 'commits. Set ' ~ log_store ~ ' to dbt_delta.S3LogStore' ~ remedy
         ) -%}
     {%- endif -%}
     {{- return(faults) -}}

@@ -17,9 +17,15 @@
     {{- return(dbt_delta._inner_sql(compiled_code)) -}}
 {%- endmacro %}
 
-{# Runs the hooks and the header that come before a model's first statement; for a Python model they have run. #}
+{#
+    Runs the hooks and the header that come before a model's first statement; for a Python model they have run. Before
+    that refuses a folder in a store that would lose commits.
+#}
 {% macro _begin() -%}
     {%- do dbt_delta._hide_values(dbt_delta._masked_here()) -%}
+    {%- if config.get('location_root') and adapter.dbt_delta_check_place is defined -%}
+        {%- do adapter.dbt_delta_check_place(config.get('location_root')) -%}
+    {%- endif -%}
     {%- if model.language != 'python' -%}
         {%- do dbt_delta._run_hooks(pre_hooks, [false, true]) -%}
     {%- endif -%}

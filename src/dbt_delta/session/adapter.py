@@ -177,6 +177,13 @@ class DeltaAdapter(StockAdapter):
         folders.drop(self._session().session, path)
 
     @available
+    def dbt_delta_check_place(self, place: str) -> None:
+        """See ``store.check_place``; a server is not asked."""
+        connection = self._session()
+        if connection:
+            connection.check_place(place)
+
+    @available
     def dbt_delta_relation(self, schema: str, name: str) -> dict[str, Any] | None:
         """See ``facts.relation``; None on a server, which is asked by SQL, as in the next three."""
         connection = self._session()

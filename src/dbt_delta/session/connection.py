@@ -19,7 +19,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from dbt_common.invocation import get_invocation_id
 
-from dbt_delta.session import errors, facts, formats, retry, spark, tags
+from dbt_delta.session import errors, facts, formats, retry, spark, store, tags
 from dbt_delta.session.literals import as_sent
 from dbt_delta.session.lock import MetastoreInUse
 from dbt_delta.session.staged import Staged
@@ -155,6 +155,11 @@ class SessionConnection(SparkConnectionWrapper):
         """See ``facts.relation``."""
         with self.running():
             return facts.relation(self.session, schema, name)
+
+    def check_place(self, place: str) -> None:
+        """See ``store.check_place``."""
+        with self.running():
+            store.check_place(self.session, place)
 
     def state(self, schema: str, name: str) -> str | None:
         """See ``facts.state``."""

@@ -33,9 +33,14 @@ MARKER = "_dbt_delta_store"
 # An empty schema of the catalog that knows the tables; its comment is what the file says.
 SCHEMA = "dbt_delta_store"
 ABOUT = f"dbt_delta: the tables here are of the catalog whose schema {SCHEMA} has this comment."
+# The same beside tables whose folder a model names.
+PROBE = "_dbt_delta_probe"
 LOG_STORE = "spark.delta.logStore.s3a.impl"
 OURS = "dbt_delta.S3LogStore"
 CONDITION = "fs.option.create.conditional.overwrite"
+_IGNORES = "it ignores If-None-Match, so two writers of one table could lose commits"
+# The buckets of check_place that refused a second file.
+_asked: set[tuple[str, ...]] = set()
 # Hadoop would ask a store that does not answer for minutes.
 _IMPATIENT = {
     "fs.s3a.attempts.maximum": "1",
@@ -123,6 +128,43 @@ def check(root: "SparkSession", settings: Mapping[str, str]) -> None:
         raise ValueError(f"Store {place}: {problem}")
 
 
+def check_place(spark: "SparkSession", place: str) -> None:
+    """Proves that a bucket beside the warehouse's refuses a second commit of a version, too.
+
+    It is asked once by a process, for a small file in the place of the first table.
+
+    Raises:
+        ValueError: what is wrong with it, and the way out.
+    """
+    bucket = urlsplit(place)[:2]
+    of_warehouse = urlsplit(spark.conf.get(WAREHOUSE, "") or "")[:2]
+    if not bucket[0].startswith("s3") or bucket == of_warehouse or bucket in _asked:
+        return
+    settings = dict(spark.sparkContext.getConf().getAll())
+    try:
+        problem = _log_store_problem(spark, place, settings) or _probed(spark, place)
+    except Exception as error:  # of py4j, or of Java in it
+        problem = _reason(place, settings, _said(error))
+    if problem:
+        raise ValueError(f"location_root {place}: {problem}. Nothing was written.")
+    _asked.add(bucket)
+
+
+def _probed(spark: "SparkSession", place: str) -> str:
+    hadoop, conf = spark._jvm.org.apache.hadoop, spark._jsparkSession.sessionState().newHadoopConf()
+    for key, value in _IMPATIENT.items():
+        conf.set(key, value)
+    path = hadoop.fs.Path(place, PROBE)
+    system = hadoop.fs.FileSystem.newInstance(path.toUri(), conf)
+    try:
+        # It stays, for the next process: who writes may not be allowed to delete.
+        if _create(system, path, "") and _create(system, path, ""):
+            return _IGNORES
+    finally:
+        system.close()
+    return ""
+
+
 def is_local(place: str) -> bool:
     """Whether an address is a folder of this machine."""
     return urlsplit(place).scheme in ("", "file")
@@ -142,13 +184,8 @@ def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> s
     hadoop, conf = root._jvm.org.apache.hadoop, hadoop_conf(root, settings)
     for key, value in _IMPATIENT.items():
         conf.set(key, value)
-    if place.startswith("s3"):
-        if not settings.get(LOG_STORE):
-            return (
-                "with Delta's own log store two processes that write one table lose commits. Set "
-                f"{LOG_STORE} to {OURS} in the profile"
-            )
-        root._jvm.Thread.currentThread().getContextClassLoader().loadClass(settings[LOG_STORE])
+    if problem := _log_store_problem(root, place, settings):
+        return problem
     path = hadoop.fs.Path(place, MARKER)
     system = hadoop.fs.FileSystem.newInstance(path.toUri(), conf)
     try:
@@ -171,9 +208,25 @@ def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> s
                 f"{MARKER}"
             )
         if _create(system, path, owner):
-            return "it ignores If-None-Match, so two writers of one table could lose commits"
+            return _IGNORES
     finally:
         system.close()
+    return ""
+
+
+def _log_store_problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> str:
+    """Why writers of a place on S3 would lose commits; empty if they would not."""
+    scheme = urlsplit(place).scheme
+    if not scheme.startswith("s3"):
+        return ""
+    # Delta looks it up by the very scheme.
+    key = LOG_STORE.replace("s3a", scheme)
+    if not settings.get(key):
+        return (
+            "with Delta's own log store two processes that write one table lose commits. Set "
+            f"{key} to {OURS} in the profile"
+        )
+    root._jvm.Thread.currentThread().getContextClassLoader().loadClass(settings[key])
     return ""
 
 

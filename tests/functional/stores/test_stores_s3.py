@@ -81,6 +81,22 @@ def test_wrong_keys_and_keys_that_may_not_write(
         )
 
 
+def test_the_bucket_of_a_table_beside_the_warehouse_is_asked(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_asked", set())
+    session = harness.session().newSession()
+    for key, value in settings.items():
+        if key.startswith("spark.hadoop.fs."):
+            session.conf.set(key.removeprefix("spark.hadoop."), value)
+    store.check_place(session, f"{PLACE}/marts")
+    place = session._jvm.org.apache.hadoop.fs.Path(f"{PLACE}/marts", store.PROBE)
+    conf = store.hadoop_conf(session, settings)
+    assert place.getFileSystem(conf).exists(place)
+    with pytest.raises(ValueError, match=r"location_root s3a://nowhere/x: there is no nowhere"):
+        store.check_place(session, "s3a://nowhere/x")
+
+
 def test_a_commit_is_written_once(settings: dict[str, str]) -> None:
     jvm = harness.session()._jvm
     conf = store.hadoop_conf(harness.session(), settings)

@@ -242,5 +242,9 @@ def test_two_processes_on_s3_need_a_log_store_that_keeps_their_commits(doctor) -
         "Warehouse  s3a://lake/warehouse",
         "Writers    any number: the store refuses a second commit of a version",
     ]
+    # Delta looks for the log store of the very scheme.
+    lines, failed = doctor(settings={**ours, "spark.sql.warehouse.dir": "s3://lake/warehouse"})
+    assert failed
+    assert "Set spark.delta.logStore.s3.impl to dbt_delta.S3LogStore" in lines[0]
     lines, failed = doctor(settings={"spark.sql.warehouse.dir": "hdfs://name/warehouse"})
     assert (failed, lines[-1].split()[0]) == (False, "Writers")
