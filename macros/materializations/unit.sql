@@ -40,7 +40,7 @@
     {%- endfor -%}
     {%- for row in dbt_delta._ask(
         'show tables in ' ~ dbt_delta._quoted(relation.schema) ~ ' like ' ~ dbt_delta._literal(prefix ~ '*')
-    ).rows if row['tableName'].startswith(relation.identifier) or row['tableName'] in left -%}
+    ).rows if row['tableName'].startswith(relation.identifier) or row['tableName'] | lower in left -%}
         {%- if row['isTemporary'] -%}
             {%- do dbt_delta._execute('drop view if exists ' ~ dbt_delta._quoted(row['tableName'])) -%}
         {%- else -%}

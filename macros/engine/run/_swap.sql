@@ -64,7 +64,7 @@
         {%- do adapter.dbt_delta_drop_folder(path) -%}
     {%- endfor -%}
     {%- for left in dbt_delta._leftovers(relation)
-        if left.identifier[:-14] == start and not left.identifier.endswith(own) -%}
+        if (left.identifier | lower)[:-14] == start and not left.identifier.endswith(own) -%}
         {%- do dbt_delta._drop(left, left.type) -%}
     {%- endfor -%}
 {%- endmacro %}

@@ -6,6 +6,7 @@ Run it with --target iceberg; what is marked core runs with all other tests, too
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -97,7 +98,7 @@ OTHERS = {
         select 1 as id, {{ var('v', 1) }} as v
     """,
     "models/checked_append.sql": """
-        {{ config(materialized='incremental', incremental_strategy='append',
+        {{ config(materialized='incremental', incremental_strategy='append', stage='table',
                   tblproperties={'delta.constraints.small': 'v < 100'}) }}
         select 1 as id, {{ var('v', 1) }} as v
     """,
@@ -254,12 +255,16 @@ def test_a_table_keeps_its_history_unless_its_columns_change(ran) -> None:
 
 
 @pytest.mark.parametrize("name", ["checked", "checked_append", "checked_window"])
-def test_a_row_that_breaks_a_constraint_fails_its_write(ran, name: str) -> None:
+def test_a_row_that_breaks_a_constraint_fails_its_write(ran, home: Path, name: str) -> None:
     before, rows = len(ran.project.snapshots(name)), ran.project.rows(name)
     failed = ran.project.dbt("run", "-s", name, vars={"step": 3, "v": 100}, check=False)
     assert "violates small: v < 100" in _error(failed, name)
     assert len(ran.project.snapshots(name)) == before
     assert ran.project.rows(name) == rows
+    tables = home / "iceberg/warehouse" / ran.project.schema
+    assert list(tables.glob(f"{name}/data/*.parquet"))
+    # The rows of the failed run are in no file.
+    assert not list(tables.glob("*__dbt_tmp_*/data/*.parquet"))
     ran.project.dbt("run", "-s", name, vars={"step": 3, "v": 99})
     assert {"id": 1, "v": 99} in ran.project.rows(name)
 

@@ -412,6 +412,24 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
 
 
+def test_leftovers_of_killed_runs_are_found_whatever_their_case() -> None:
+    names = [
+        "Orders__dbt_tmp_0123456789",
+        "Orders__dbt_old_0123456789",
+        "Other__dbt_tmp_0123456789",
+    ]
+    left = [SimpleNamespace(identifier=name, type="table") for name in names]
+    dropped: list[str] = []
+    package = load(
+        adapter=through(SETTINGS),
+        graph={"dbt_delta": {"leftovers": {"s": left}, "folders": {}}},
+    )
+    package._beside = lambda *given, **named: SimpleNamespace(identifier="x__dbt_tmp_abcdefabcd")
+    package._drop = lambda relation, type: dropped.append(relation.identifier)
+    package._drop_leftovers(SimpleNamespace(schema="S", identifier="Orders"))
+    assert dropped == names[:2]
+
+
 def test_a_clone_puts_no_view_in_the_place_of_a_table() -> None:
     found = {"d": {"type": "table", "provider": "iceberg"}, "v": {"type": "view", "provider": ""}}
     built: list[str] = []

@@ -32,6 +32,13 @@ def test_a_staged_table_is_dropped_unless_the_model_did(name: str) -> None:
     assert left(MADE.format(name), DROPPED.format(name), MADE.format(name)) == [name]
 
 
+def test_the_files_of_a_staged_table_go_with_it() -> None:
+    """A catalog of Iceberg keeps them otherwise."""
+    made = MADE.replace("parquet", "iceberg").format(ONE)
+    assert left(made) == [f"{ONE} purge"]
+    assert left(made, DROPPED.format(ONE) + " purge") == []
+
+
 def test_each_is_known_by_its_whole_name() -> None:
     other = ONE.replace("`t__", "`tt__")
     elsewhere = ONE.replace("`s`", "`z`")
