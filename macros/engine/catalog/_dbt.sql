@@ -52,6 +52,13 @@
     {{- return(run_query('describe extended ' ~ relation.render())) -}}
 {%- endmacro %}
 
+{# What dbt drops itself, such as the stored rows of a test; as _drop does. #}
+{% macro spark__drop_relation(relation) -%}
+    {%- call statement('drop_relation', auto_begin=false) -%}
+        {{ dbt_delta._in_format('drop_sql')(relation.render(), relation.type) }}
+    {%- endcall -%}
+{%- endmacro %}
+
 {# What a test stores, and tables of other formats: without the DEFAULTs of the tables that the SELECT reads. #}
 {% macro spark__create_table_as(temporary, relation, compiled_code, language='sql') -%}
     {%- if language == 'sql' and not temporary -%}

@@ -430,6 +430,18 @@ def test_leftovers_of_killed_runs_are_found_whatever_their_case() -> None:
     assert dropped == names[:2]
 
 
+@pytest.mark.parametrize(("settings", "end"), [(SETTINGS, " purge"), ({}, "")])
+def test_what_dbt_drops_itself_goes_with_its_files(settings: dict[str, str], end: str) -> None:
+    sent: list[str] = []
+    package = load(
+        adapter=through(settings),
+        statement=lambda name, auto_begin, caller: sent.append(caller().strip()) or "",
+    )
+    for type in ("table", "view"):
+        package.spark__drop_relation(SimpleNamespace(render=lambda: "`s`.`t`", type=type))
+    assert sent == [f"drop table if exists `s`.`t`{end}", "drop view if exists `s`.`t`"]
+
+
 def test_a_clone_puts_no_view_in_the_place_of_a_table() -> None:
     found = {"d": {"type": "table", "provider": "iceberg"}, "v": {"type": "view", "provider": ""}}
     built: list[str] = []
