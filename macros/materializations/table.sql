@@ -52,20 +52,23 @@
 {%- endmacro %}
 
 {% macro _is_unchanged(existing, sql, layout) -%}
-    {%- if not dbt_delta._is_replaceable(existing, layout)
-        or existing.partitions | map('lower') | list != layout.partitions | map('lower') | list
-        or dbt_delta.get_align_sql(existing, layout) -%}
+    {%- if not dbt_delta._is_replaceable(existing, layout) or dbt_delta.get_align_sql(existing, layout) -%}
         {{- return(false) -}}
     {%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql) -%}
-    {%- if columns | length != existing.columns | length -%}{{- return(false) -}}{%- endif -%}
-    {%- set written = [] -%}
+    {%- set partitions = dbt_delta._name_layout(dict(layout, clustering=[]), columns).partitions -%}
+    {%- if columns | length != existing.columns | length
+        or existing.partitions | map('lower') | list != partitions | map('lower') | list -%}
+        {{- return(false) -}}
+    {%- endif -%}
+    {%- set written, stored = [], [] -%}
     {%- for column in columns -%}
         {%- set found = existing.columns[loop.index0] -%}
-        {%- if (column.name, column.type) != (found.name, found.type) -%}{{- return(false) -}}{%- endif -%}
-        {%- do written.append(dict(column, source=column.name, source_type=column.type)) -%}
+        {%- do stored.append({'name': column.name, 'type': dbt_delta._stored_type(column.type)}) -%}
+        {%- if (column.name, stored[-1].type) != (found.name, found.type) -%}{{- return(false) -}}{%- endif -%}
+        {%- do written.append(dict(stored[-1], source=column.name, source_type=column.type)) -%}
     {%- endfor -%}
-    {%- set batch = dbt_delta._batch('(\n' ~ sql ~ ')', columns, written, columns) -%}
+    {%- set batch = dbt_delta._batch('(\n' ~ sql ~ ')', columns, written, stored) -%}
     {{- return(dbt_delta._ask(
         dbt_delta.get_first_difference_sql(dbt_delta._table(existing), batch)
     ).rows | length == 0) -}}

@@ -91,6 +91,7 @@ OTHERS = {
         select `a b` as v from {{ this.schema }}.`Tëble with ``url```
     """,
     "seeds/named.csv": "id,name\n1,one\n2,\n",
+    "seeds/named.yml": "seeds: [{name: named, config: {column_types: {id: smallint}}}]",
     "models/checked.sql": """
         {{ config(materialized='incremental', unique_key='id', contract={'enforced': true},
                   on_schema_change='fail',

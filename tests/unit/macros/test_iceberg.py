@@ -412,6 +412,27 @@ def test_what_is_deltas_is_refused_by_name() -> None:
         iceberg({"liquid_clustered_by": "id"})._in_format("check_layout")()
 
 
+def test_what_is_stored_as_another_type_can_be_unchanged() -> None:
+    asked: list[str] = []
+    package = load(
+        adapter=through(SETTINGS),
+        run_query=lambda sql: asked.append(sql) or SimpleNamespace(rows=[]),
+    )
+    types = {"id": "smallint", "ts": "void"}
+    package._columns_of = lambda sql: [{"name": n, "type": type} for n, type in types.items()]
+    package._is_replaceable = lambda *given: True
+    package.get_align_sql = lambda *given: []
+    existing = {
+        "columns": [{"name": "id", "type": "int"}, {"name": "ts", "type": "string"}],
+        "relation": SimpleNamespace(schema="s", identifier="t"),
+        "partitions": ["bucket(4, id)"], "clustering": [],
+    }  # fmt: skip
+    layout = {"partitions": ["bucket(4,ID)"], "clustering": []}
+    assert package._is_unchanged(existing, "select 1", layout)
+    assert "cast(`id` as int) as `id`" in asked[0]
+    assert not package._is_unchanged(existing, "select 1", {**layout, "partitions": ["id"]})
+
+
 def test_leftovers_of_killed_runs_are_found_whatever_their_case() -> None:
     names = [
         "Orders__dbt_tmp_0123456789",

@@ -283,6 +283,8 @@ NAMED = [{"name": "id", "type": "int"}, {"name": "v", "type": "string"}]
         ([{"name": "ID", "type": "int"}, NAMED[1]], {}, [], False),
         ([{"name": "id", "type": "bigint"}, NAMED[1]], {}, [], False),
         (NAMED, {"partitions": ["id"]}, [], False),
+        # What has no type is stored as a string.
+        ([NAMED[0], {"name": "v", "type": "void"}], {}, [], True),
         (NAMED, {"clustering": ["id"]}, [], False),
         (NAMED, {"properties": {"a": 2}}, [], False),
         (NAMED, {"format": "parquet"}, [], False),
