@@ -317,6 +317,24 @@ def test_versions_are_found_by_the_ids_of_snapshots(ran) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("merged", [(2, None, None), (1, 1, 0)]),
+        # Its files are written anew, with rows that did not change.
+        ("copied", [(2, None, None), (0, 1, 0)]),
+        ("overwritten", [(3, None, None), (2, None, 2)]),
+        ("whole", [(2, None, None), (1, None, 2)]),
+        ("by_subquery", [(3, None, None), (None, None, None)]),
+    ],
+)
+def test_history_counts_rows_that_changed(ran, name: str, expected: list[tuple[Any, ...]]) -> None:
+    arguments = f"{{model: {name}, output: json}}"
+    shown = ran.project.dbt("--quiet", "run-operation", "history", "--args", arguments).printed
+    lines = json.loads(shown)[::-1][:2]
+    assert [(one["inserted"], one["updated"], one["deleted"]) for one in lines] == expected
+
+
+@pytest.mark.parametrize(
     ("operation", "arguments"),
     [("restore", "{model: merged}"), ("maintain", "{}"), ("undo_run", "{run: last}")],
 )

@@ -433,6 +433,17 @@ def test_what_is_stored_as_another_type_can_be_unchanged() -> None:
     assert not package._is_unchanged(existing, "select 1", {**layout, "partitions": ["id"]})
 
 
+def test_a_commit_counts_its_rows_only_if_none_were_written_again() -> None:
+    sql = " ".join(iceberg()._in_format("history_sql")("t").split())
+    assert "when 'spark.merge-into.num-target-rows-updated' then 'numTargetRowsUpdated'" in sql
+    assert "when if(counts_rows, 'added-records', 'none') then 'numTargetRowsInserted'" in sql
+    assert "when 'added-records'" not in sql
+    table = {"name": "t", "snapshot": "1"}
+    marked = "'snapshot-property.dbt-is-new' = 'true'"
+    assert marked in iceberg()._iceberg__overwrite_all_sql(table, "select 1", is_new=True)
+    assert marked not in iceberg()._iceberg__overwrite_all_sql(table, "select 1")
+
+
 def test_leftovers_of_killed_runs_are_found_whatever_their_case() -> None:
     names = [
         "Orders__dbt_tmp_0123456789",

@@ -6,7 +6,9 @@
 {% macro _iceberg__build_sql(relation, sql, columns, layout, replace, replaced) -%}
     {%- if replaced is not none and dbt_delta._iceberg__is_overwritten(replaced, columns, layout) -%}
         {{- return({
-            'sql': dbt_delta._iceberg__overwrite_all_sql(dict(replaced, name=dbt_delta._named(relation)), sql),
+            'sql': dbt_delta._iceberg__overwrite_all_sql(
+                dict(replaced, name=dbt_delta._named(relation)), sql, is_new=true
+            ),
             'lost_sql': none, 'after': dbt_delta.get_align_sql(replaced, layout),
         }) -}}
     {%- endif -%}

@@ -52,9 +52,11 @@
 
 {#
     The commits of a table, newest first, in the words of DESCRIBE HISTORY. Their ids are in no order, so versions are
-    numbered as they became current.
+    numbered as they became current. A MERGE counts its rows. The rows in the files of another commit are those that it
+    changed only if no file was written anew for one of its rows.
 #}
 {% macro _iceberg__history_sql(name, limit=none) -%}
+{%- set merge = 'spark.merge-into.num-target-rows-' -%}
 select
     version,
     made_current_at as timestamp,
@@ -62,8 +64,11 @@ select
     '{}' as operationParameters,
     to_json(map_from_entries(transform(
         map_entries(summary), entry -> struct(case entry.key
-            when 'added-records' then 'numTargetRowsInserted'
-            when 'deleted-records' then 'numTargetRowsDeleted'
+            when '{{ merge }}inserted' then 'numTargetRowsInserted'
+            when '{{ merge }}updated' then 'numTargetRowsUpdated'
+            when '{{ merge }}deleted' then 'numTargetRowsDeleted'
+            when if(counts_rows, 'added-records', 'none') then 'numTargetRowsInserted'
+            when if(counts_rows, 'deleted-records', 'none') then 'numTargetRowsDeleted'
             when 'added-data-files' then 'numFiles'
             when 'added-files-size' then 'numOutputBytes'
             else entry.key
@@ -77,6 +82,12 @@ from (
         history.snapshot_id,
         snapshots.operation,
         snapshots.summary,
+        snapshots.summary['{{ merge }}inserted'] is null
+            and (
+                snapshots.operation in ('append', 'delete')
+                or snapshots.summary['replace-partitions'] = 'true'
+                or snapshots.summary['dbt-is-new'] = 'true'
+            ) as counts_rows,
         row_number() over (order by history.made_current_at) - 1 as version
     from {{ name }}.history as history
     left join {{ name }}.snapshots as snapshots

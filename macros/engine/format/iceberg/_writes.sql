@@ -13,10 +13,12 @@
 
 {#
     All rows of a table by those of a SELECT with its columns in their order; of a batch with all columns that the table
-    will have. INSERT OVERWRITE would depend on spark.sql.sources.partitionOverwriteMode.
+    will have. INSERT OVERWRITE would depend on spark.sql.sources.partitionOverwriteMode. A commit says `is_new` if none of
+    the rows are those of the table, written again; see _iceberg__history_sql.
 #}
-{% macro _iceberg__overwrite_all_sql(table, sql, batch=none) -%}
-insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table) }} replace where true
+{% macro _iceberg__overwrite_all_sql(table, sql, batch=none, is_new=false) -%}
+{%- set more = {'snapshot-property.dbt-is-new': 'true'} if is_new else {} -%}
+insert into {{ table.name }}{{ dbt_delta._iceberg__lock(table, more) }} replace where true
 {{ sql if batch is none else dbt_delta._iceberg__placed_sql(table, batch, sql) }}
 {%- endmacro %}
 
@@ -61,7 +63,7 @@ insert overwrite table {{ table.name }}{{ dbt_delta._iceberg__lock(table, {'over
 {%- else -%}
     {{ dbt_delta._iceberg__overwrite_all_sql(table, dbt_delta._iceberg__checked_sql(
         table, 'select\n    ' ~ dbt_delta._all_columns(batch, casts=true) | join(',\n    ') ~ '\nfrom ' ~ batch.from
-    ), batch) }}
+    ), batch, is_new=true) }}
 {%- endif -%}
 {%- endmacro %}
 
