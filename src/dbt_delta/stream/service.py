@@ -172,11 +172,12 @@ class Service:
         )
         _require(listed)
         names = [json.loads(line)["unique_id"] for line in listed.result]
-        for name in wanted_models(parsed.result, names, bool(self._selection)):
+        to_run = wanted_models(parsed.result, names, bool(self._selection))
+        for number, name in enumerate(to_run):
             node = parsed.result.nodes[name]
             about = self._known.get(name, {"id": name, "model": node.name})
             self._models[node.schema, node.alias] = Model(**about)
-            self._selectors[name] = f"fqn:{'.'.join(node.fqn)}"
+            self._selectors[name] = selector_of(node, number)
             if node.config.materialized != "stream":
                 self._others.add(name)
         if len(self._models) == len(self._others):
@@ -284,6 +285,16 @@ def wanted_models(manifest: Any, names: list[str], is_selected: bool) -> list[st
         return is_incremental and not _READING.isdisjoint(node.depends_on.macros)
 
     return [*streams, *sorted(filter(reads_news, read))]
+
+
+def selector_of(node: Any, number: int) -> str:
+    """What selects one node of this process and no other, by a tag that only it gets.
+
+    dbt takes an fqn for a prefix: that of ``orders.sql`` is also that of a folder ``orders``.
+    """
+    tag = f"dbt_delta_stream_service_{number}"
+    node.tags = [*node.tags, tag]
+    return f"tag:{tag}"
 
 
 def read_status(folder: Path) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from dbt.graph.selector_methods import MethodManager, MethodName
 
 from dbt_delta.session import lock
 from dbt_delta.stream import service
@@ -92,6 +93,21 @@ def test_models_that_read_what_is_new_run_with_the_streams_that_read_them() -> N
 )
 def test_a_selection_is_what_dbt_says(selected: list[str], wanted: list[str]) -> None:
     assert service.wanted_models(_manifest(), selected, True) == wanted
+
+
+def test_a_turn_runs_no_model_of_a_folder_that_has_the_name_of_a_stream() -> None:
+    fqns = [["shop", "orders"], ["shop", "orders", "daily"], ["other", "shop", "orders"]]
+    nodes = {
+        ".".join(fqn): SimpleNamespace(fqn=fqn, tags=["nightly"], is_versioned=False)
+        for fqn in fqns
+    }
+    kinds = "sources exposures metrics unit_tests semantic_models saved_queries functions"
+    manifest = SimpleNamespace(nodes=nodes, **{kind: {} for kind in kinds.split()})
+    selectors = [service.selector_of(node, number) for number, node in enumerate(nodes.values())]
+    for name, selector in zip(nodes, selectors, strict=True):
+        method, value = selector.split(":")
+        found = MethodManager(manifest, None).get_method(MethodName(method), [])
+        assert list(found.search(set(nodes), value)) == [name]
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("10s", 10), ("5m", 300), ("0s", 0), ("1h", 3600)])
