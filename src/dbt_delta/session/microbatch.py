@@ -13,10 +13,14 @@ CONFIG, NOW, INPUTS = "lookback_from", "now", "inputs"
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def end_of_data(
+def range_of_data(
     adapter: Any, manifest: Any, model: Any, now: dt.datetime, is_incremental: bool
-) -> dt.datetime:
-    """The moment after the newest event of a model's inputs and of its own table, at most now.
+) -> tuple[dt.datetime, dt.datetime | None]:
+    """The end from which batches are counted back, and where they begin if that is earlier.
+
+    The end is the moment after the newest event of a model's inputs and of its own table, at most
+    now. The begin is the newest event of the table: what came since is built, also if it is more
+    than ``lookback``. It is None if dbt's own begin holds.
 
     The inputs are those with an ``event_time``: dbt gives the model the rows of one batch of them.
     Rows of the table count too: an input that was restored may have older events than the table.
@@ -30,7 +34,7 @@ def end_of_data(
             f"{CONFIG} of {model.name} is {NOW} or {INPUTS}. Got: {asked!r}. Nothing was changed."
         )
     if asked != INPUTS:
-        return now
+        return now, None
     inputs = list(_inputs(adapter, manifest, model))
     if not inputs:
         raise DbtRuntimeError(
@@ -44,7 +48,16 @@ def end_of_data(
     begin = dt.datetime.fromisoformat(str(model.config.begin)).replace(tzinfo=dt.UTC)
     last = max([begin, *(found for found in newest if found is not None)])
     # The end of a batch is not in it. Of a moment without a zone dbt does not see that it is one.
-    return min(last + dt.timedelta(microseconds=1), now.replace(tzinfo=dt.UTC))
+    end = min(last + dt.timedelta(microseconds=1), now.replace(tzinfo=dt.UTC))
+    return end, _begin(model, end, max(begin, newest[-1] or begin)) if is_incremental else None
+
+
+def _begin(model: Any, end: dt.datetime, built: dt.datetime) -> dt.datetime | None:
+    """Up to where a table is built, if dbt, which counts back from the end, would begin later."""
+    from dbt.materializations.incremental.microbatch import MicrobatchBuilder
+
+    builder = MicrobatchBuilder(model, True, None, None, end)
+    return built if built < builder.build_start_time(builder.build_end_time()) else None
 
 
 def _inputs(adapter: Any, manifest: Any, model: Any) -> Iterator[tuple[Any, str]]:

@@ -81,9 +81,10 @@ def _end_with_the_data(stock: Any) -> Any:
         builder = stock(self, model)
         if builder.event_time_end is None:
             manifest, now = self.parent_task.manifest, builder.default_end_time
-            builder.default_end_time = microbatch.end_of_data(
+            builder.default_end_time, start = microbatch.range_of_data(
                 self.adapter, manifest, model, now, builder.is_incremental
             )
+            builder.event_time_start = builder.event_time_start or start
         return builder
 
     return get_microbatch_builder

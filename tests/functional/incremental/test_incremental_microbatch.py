@@ -202,6 +202,12 @@ def test_batches_are_counted_back_from_the_newest_event(built: Built) -> None:
     project.sql(f"insert into {{schema}}.events values (17, timestamp'{last}')")
     project.dbt("run", "-s", "counted")
     assert _ids(project, "counted") == {"counted": [1, 2, 13, 15, 16, 17, 24]}
+    # One delivery of more days than lookback.
+    for new, day in ((18, 6), (19, 8), (20, 9)):
+        at = f"timestamp'2024-01-0{day} 12:00:00+00:00'"
+        project.sql(f"insert into {{schema}}.events values ({new}, {at})")
+    project.dbt("run", "-s", "counted")
+    assert _ids(project, "counted") == {"counted": [1, 2, 13, 15, 16, 17, 18, 19, 20, 24]}
 
 
 def test_event_time_that_is_no_column_is_refused(built: Built) -> None:
