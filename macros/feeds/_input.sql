@@ -47,7 +47,8 @@
     {%- set nothing = dict(since, kind='none', to=seen.version, id=seen.id, moved=false) -%}
     {%- if seen.version == whole.to -%}{{- return(nothing) -}}{%- endif -%}
     {%- set commits = dbt_delta._commits_since(whole.relation, seen.version, whole.to) -%}
-    {%- set gap = dbt_delta._gap_between(commits, seen.version, whole.to) -%}
+    {%- set gap = dbt_delta._gap_between(commits, seen.version, whole.to)
+        or (dbt_delta._gap_of_restore(commits, seen.version, whole.to) if whole.macro == 'new_rows' else none) -%}
     {%- if gap -%}
         {{- return(dict(since, gap=gap)) -}}
     {%- elif not dbt_delta._move_rows(commits, seen.version, whole.to) -%}

@@ -72,6 +72,18 @@
     ) -}}
 {%- endmacro %}
 
+{#
+    Why new rows of an input cannot be told after a version, or none: a RESTORE that only put files back brings rows
+    that count as added, and may have been read before. Without metrics a commit does not say what it did.
+#}
+{% macro _gap_of_restore(commits, from, to) -%}
+    {%- for commit in commits if from < commit.version <= to and commit.operation == 'RESTORE'
+        and commit.metrics.get('numRestoredFiles', 1) | int > 0 and commit.metrics.get('numRemovedFiles', 0) | int == 0 -%}
+        {{- return('its version ' ~ commit.version ~ ' restored rows, which may have been read before they went') -}}
+    {%- endfor -%}
+    {{- return(none) -}}
+{%- endmacro %}
+
 {# Whether a commit only adds rows, only removes some, or does both; see _commit_kinds_sql. #}
 {% macro _skipped_versions(kinds, input) -%}
     {%- set skipped = [] -%}

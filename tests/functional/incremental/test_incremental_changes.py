@@ -95,6 +95,11 @@ APPENDED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "added_changed": (FED, "", ("update {schema}.{name} set v = 'A' where id = 1",)),
     "added_deleted": (FED, ", ignore_deletes=true", ("delete from {schema}.{name}", HISTORY[3])),
     "added_skipped": (FED, ", skip_change_commits=true", (HISTORY[0], HISTORY[3])),
+    "added_restored": (
+        FED,
+        ", ignore_deletes=true",
+        ("delete from {schema}.{name}", "restore table {schema}.{name} to version as of 1"),
+    ),
     "added_half": (FED, ", ignore_deletes=true", (HISTORY[0],)),
     "added_unfed": ("", ", skip_change_commits=true", (HISTORY[0],)),
     "added_noted": (FED, "", ("insert into {schema}.{name} values (1, 'a')",)),
@@ -196,6 +201,7 @@ STOPPED = {
     "doubled": 'has duplicate keys of unique_key id: 1, the first {"id":7} (2 rows).',
     "vacuumed": "new_changes of `",
     "added_changed": "version 2 changes rows, but new_rows gives only rows that were added.",
+    "added_restored": "its version 3 restored rows, which may have been read before they went.",
     "added_half": "version 2 changes rows",
     "added_unfed": "version 2 is to be skipped, which needs a change feed",
 }

@@ -115,6 +115,34 @@ def test_gaps_between(macros, operations: list[str], gap: str | None) -> None:
     assert found is None if gap is None else gap in found
 
 
+@pytest.mark.parametrize(
+    ("metrics", "gap"),
+    [
+        ({"numRestoredFiles": "2", "numRemovedFiles": "0"}, "its version 4 restored rows"),
+        # What also removes rows is refused or skipped as a whole.
+        ({"numRestoredFiles": "2", "numRemovedFiles": "1"}, None),
+        ({"numRestoredFiles": "0", "numRemovedFiles": "1"}, None),
+        ({}, "its version 4 restored rows"),
+    ],
+)
+def test_rows_of_an_input_that_come_back(macros, metrics: Any, gap: str | None) -> None:
+    commits = [commit(5, "WRITE"), {**restore(4, 2), "metrics": metrics}, commit(3, "DELETE")]
+    assert macros()._gap_of_restore(commits, 4, 5) is None
+    found = macros()._gap_of_restore(commits, 3, 5)
+    assert found is None if gap is None else gap in found
+
+
+@pytest.mark.parametrize(
+    ("macro", "gap"), [("new_rows", "its version 5 restored"), ("new_changes", None)]
+)
+def test_only_models_of_new_rows_mind_them(macros, macro: str, gap: str | None) -> None:
+    package = macros()
+    package._commits_since = lambda *_: [{**restore(5, 2), "metrics": {}}, commit(4, "DELETE")]
+    package._input_changes = lambda *_: {"gap": None}
+    found = package._input_since({"macro": macro, "relation": None, "to": 5}, SEEN)
+    assert found["gap"] is None if gap is None else gap in found["gap"]
+
+
 # Commit, key, value and image of each change; in one commit in any order.
 CHANGES = [
     (1, 1, "a", "update_preimage"), (1, 1, "b", "update_postimage"),
