@@ -14,7 +14,7 @@
     {%- set existing = dbt_delta._existing(this) -%}
     {%- set sql = dbt_delta._model_sql() -%}
     {%- set is_rebuilt = existing is none or existing.type == 'view' or should_full_refresh() -%}
-    {%- set known = none if is_rebuilt else dbt_delta._stream_checkpoint(existing, settings, place) -%}
+    {%- set known = none if is_rebuilt else dbt_delta._stream_checkpoint(existing, settings, place, sql) -%}
     {%- set checkpoint = known or local_md5(invocation_id ~ this) -%}
     {#- What --empty builds has no rows yet. -#}
     {%- set promised = {'dbt_delta.stream': checkpoint} if not flags.EMPTY
@@ -29,8 +29,7 @@
             {%- do dbt_delta._execute(dbt_delta.get_set_properties_sql(existing.relation, promised)) -%}
         {%- endif -%}
         {%- set how = {
-            'mode': settings.output_mode, 'appends': settings.strategy == 'append',
-            'takes_latest': settings.duplicate_keys == 'latest',
+            'mode': settings.output_mode, 'takes_latest': settings.duplicate_keys == 'latest',
         } -%}
         {%- set batches = adapter.dbt_delta_stream(
             sql, how, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
@@ -140,9 +139,10 @@
 
 {#
     The checkpoint with which a table goes on, or none for a new one, which reads all inputs again: a merge then writes
-    the same rows, and what is only appended is refused.
+    the same rows, and what is only appended is refused. So is a group whose rows of an input came back: it would count
+    them again, or forget those that the input has no more.
 #}
-{% macro _stream_checkpoint(existing, settings, place) -%}
+{% macro _stream_checkpoint(existing, settings, place, sql) -%}
     {%- set known, problem = existing.properties.get('dbt_delta.stream'), '' -%}
     {%- if known == 'none' -%}
         {#- `dbt run --empty` has made the table. -#}
@@ -152,8 +152,15 @@
     {%- else -%}
         {%- set problem = adapter.dbt_delta_stream_problem(place ~ '/' ~ known, this) -%}
     {%- endif -%}
-    {%- if not problem -%}{{- return(known) -}}{%- endif -%}
-    {%- set problem = dbt_delta._bare(this) ~ ': ' ~ problem ~ '. ' -%}
+    {%- set restored = '' if problem else adapter.dbt_delta_stream_restored_input(place ~ '/' ~ known, sql) -%}
+    {%- if not (problem or restored) -%}{{- return(known) -}}{%- endif -%}
+    {%- set problem = dbt_delta._bare(this) ~ ': ' ~ (problem or restored) ~ '. ' -%}
+    {%- if restored and settings.output_mode == 'update' -%}
+        {%- do dbt_delta._refuse(
+            problem ~ 'The rows that came back would be counted again. Nothing was changed. Use --full-refresh, which counts '
+            ~ 'the rows that the inputs have now.'
+        ) -%}
+    {%- endif -%}
     {%- if settings.strategy != 'merge' -%}
         {%- do dbt_delta._refuse(
             problem ~ 'A new stream would append rows that it has. Nothing was changed. Use --full-refresh, or '

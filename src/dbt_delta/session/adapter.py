@@ -348,6 +348,17 @@ class DeltaAdapter(StockAdapter):
             return checkpoint.problem(connection.session, folder, name)
 
     @available
+    def dbt_delta_stream_restored_input(self, folder: str, sql: str) -> str:
+        """See ``checkpoint.restored_input``; the inputs are the Delta tables of a SELECT."""
+        from dbt_delta.stream import checkpoint, sources
+
+        connection = self._session()
+        with connection.running():
+            session = connection.session
+            tables = [one for one in sources.tables(session.sql(sql)) if one[2] == "delta"]
+            return checkpoint.restored_input(session, folder, tables)
+
+    @available
     def dbt_delta_stream_keep(self, folder: str, kept: str) -> None:
         """See ``checkpoint.keep``."""
         from dbt_delta.stream import checkpoint

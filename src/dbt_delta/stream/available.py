@@ -24,7 +24,6 @@ from dbt_delta.stream.checkpoint import (
     is_new,
     note,
     problem,
-    restored_input,
     version,
 )
 
@@ -78,14 +77,12 @@ watch = Watch()
 class Kind:
     """How batches become rows of the table.
 
-    ``mode`` is Spark's output mode. What ``appends`` has each row of an input once more if the
-    stream reads it again. What ``takes_latest`` keeps one of several rows of a key: a new
+    ``mode`` is Spark's output mode. What ``takes_latest`` keeps one of several rows of a key: a new
     checkpoint reads all of them in one batch, as Delta gives old rows in the order in which files
     were written, by OPTIMIZE too.
     """
 
     mode: str = "append"
-    appends: bool = True
     takes_latest: bool = False
 
 
@@ -106,8 +103,8 @@ def run(
 
     Raises:
         Ended: a service ended it while there was more to read.
-        DbtRuntimeError: the SELECT reads no stream, a table that is not Delta's, or an input whose
-            rows came back; the table was restored or made anew meanwhile.
+        DbtRuntimeError: the SELECT reads no stream, or a table that is not Delta's; the table was
+            restored or made anew meanwhile.
         DbtDatabaseError: Spark's error, of the stream or of a batch.
     """
     with connection.running():
@@ -122,11 +119,6 @@ def run(
                 f"{schema}.{table} is a table of format {form}. Spark leaves out files that come "
                 "under an old name or with an old time. Nothing was read. Land them with "
                 "dbt_delta.landed_files in an incremental model, and stream its table"
-            )
-        if kind.appends and (input := restored_input(connection.session, checkpoint, tables)):
-            raise DbtRuntimeError(
-                f"{input}, after the stream had read it: the rows that came back would be appended "
-                "again. Nothing was read. Use --full-refresh"
             )
         handed = _Batches(connection.session)
         stream = rows.writeStream.foreachBatch(handed.give).outputMode(kind.mode)

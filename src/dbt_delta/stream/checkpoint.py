@@ -73,12 +73,15 @@ def restored_input(
         for number in range(read.get(snapshot.metadata().id(), newest + 1), newest + 1):
             info = log.info_of(opened, number)
             metrics = info.get("operationMetrics") or {}
-            back, gone = (
-                int(metrics.get(f"num{what}Files", 0)) for what in ("Restored", "Removed")
-            )
+            # Without metrics a commit does not say what it did.
+            back = int(metrics.get("numRestoredFiles", 1))
+            gone = int(metrics.get("numRemovedFiles", 0))
             # Of a commit that also removes files Spark says so, or leaves it out.
             if info.get("operation") == "RESTORE" and back and not gone:
-                return f"{schema}.{name} was restored by its version {number}"
+                return (
+                    f"{schema}.{name} was restored by its version {number}, after the stream had "
+                    "read it"
+                )
     return ""
 
 

@@ -178,7 +178,12 @@ def test_one_row_of_a_key_is_left_in_whatever_order_they_come(streams: Project) 
 
 def test_rows_of_an_input_that_come_back_are_not_appended_again(streams: Project) -> None:
     text = FILES["models/added.sql"].replace("=1", "=1, ignore_deletes=true")
-    streams.write({"models/added.sql": text})
+    counted = """
+        {{ config(materialized='stream', unique_key='odd', output_mode='update') }}
+        select id % 2 as odd, count(*) as n
+        from {{ dbt_delta.stream(source('raw', 'orders'), ignore_deletes=true) }} group by 1
+        """
+    streams.write({"models/added.sql": text, "models/counted.sql": counted})
     build(streams)
     before = rows(streams, "added"), streams.version("added")
     streams.sql("delete from {schema}.orders")
@@ -186,9 +191,16 @@ def test_rows_of_an_input_that_come_back_are_not_appended_again(streams: Project
     streams.sql("insert into {schema}.orders values (4, 40)")
     run = build(streams, check=False)
     said = f"{streams.schema}.orders was restored by its version 4, after the stream had read it"
-    assert said in run.output
+    assert f"added: {said}. A new stream would append rows" in run.output
+    assert f"counted: {said}. The rows that came back would be counted again" in run.output
     assert (rows(streams, "added"), streams.version("added")) == before
-    build(streams, "-s", "added", "--full-refresh")
+    assert rows(streams, "counted") == [(0, 2), (1, 2)]
+    # Of each key its one row.
+    assert f"merged: {said}. All inputs are read again and merged" in run.output
+    assert messages(run)["merged"] == "1 batch"
+    assert rows(streams, "merged") == [(id, id * 10) for id in range(5)]
+    build(streams, "-s", "added", "counted", "--full-refresh")
+    assert rows(streams, "counted") == [(0, 3), (1, 2)]
     assert rows(streams, "added") == [(0, 0), (1, 20), (2, 40), (3, 60), (4, 80)]
 
 

@@ -60,3 +60,47 @@ def test_refusals(
 ) -> None:
     with pytest.raises(CompilationError, match=message):
         load(macros, materialized).stream(relation, **arguments)
+
+
+RESTORED = "shop.orders was restored by its version 4, after the stream had read it"
+MERGE, APPEND, GROUPS = (
+    {"strategy": strategy, "output_mode": mode, "unique_key": key}
+    for strategy, mode, key in (
+        ("merge", "append", ["id"]), ("append", "append", []), ("merge", "update", ["id"]),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem", "restored", "said"),
+    [
+        (MERGE, "", "", None),
+        (MERGE, "it is gone", RESTORED, "it is gone. All inputs are read again and merged"),
+        (MERGE, "", RESTORED, "after the stream had read it. All inputs are read again and merged"),
+        (APPEND, "", "", None),
+        (APPEND, "", RESTORED, "had read it. A new stream would append rows that it has"),
+        (GROUPS, "", "", None),
+        (GROUPS, "it is gone", "", "it is gone. All inputs are read again and merged"),
+        (GROUPS, "", RESTORED, "had read it. The rows that came back would be counted again"),
+    ],
+)
+def test_with_what_a_stream_goes_on(
+    macros, settings: dict[str, Any], problem: str, restored: str, said: str | None
+) -> None:
+    lines: list[str] = []
+    package = macros(
+        this=SimpleNamespace(schema="shop", identifier="t"),
+        log=lambda text, info: lines.append(text),
+        adapter=SimpleNamespace(
+            dbt_delta_stream_problem=lambda folder, table: problem,
+            dbt_delta_stream_restored_input=lambda folder, sql: restored,
+        ),
+    )
+    table = SimpleNamespace(properties={"dbt_delta.stream": "c"})
+    known = None
+    try:
+        known = package._stream_checkpoint(table, settings, "/place", "select 1")
+    except CompilationError as error:
+        lines.append(str(error))
+    assert known == (None if said else "c")
+    assert said in lines[0] if said else not lines

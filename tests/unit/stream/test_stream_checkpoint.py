@@ -1,6 +1,7 @@
 """Whether a table and the checkpoint of its stream are of the same time."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -127,3 +128,28 @@ def test_what_others_did_to_the_table_of_a_stream(
     else:
         with pytest.raises(LookupError):
             checkpoint.version(None, ("s", "t"), since, "s")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "is_said"),
+    [
+        ({"numRestoredFiles": "2", "numRemovedFiles": "0"}, True),
+        ({"numRestoredFiles": "2", "numRemovedFiles": "1"}, False),
+        ({"numRestoredFiles": "0", "numRemovedFiles": "1"}, False),
+        # spark.databricks.delta.history.metricsEnabled=false
+        (None, True),
+    ],
+)
+@pytest.mark.parametrize("read", [1, 2])
+def test_an_input_whose_rows_came_back(
+    monkeypatch: pytest.MonkeyPatch, metrics: Any, is_said: bool, read: int
+) -> None:
+    commits = Log(OPTIMIZE, {**RESTORE, "operationMetrics": metrics}, WRITE)
+    snapshot = SimpleNamespace(version=lambda: 2, metadata=lambda: SimpleNamespace(id=lambda: "x"))
+    monkeypatch.setattr(checkpoint, "_read_before", lambda *_: [("x", read)])
+    monkeypatch.setattr(checkpoint, "_snapshot", lambda *_: snapshot)
+    monkeypatch.setattr(checkpoint.facts, "place_of", lambda _: "")
+    monkeypatch.setattr(checkpoint.log, "open_log", lambda *_: commits)
+    found = checkpoint.restored_input(None, "c", [("shop", "orders", "delta")])
+    said = "shop.orders was restored by its version 1, after the stream had read it"
+    assert found == (said if is_said and read == 1 else "")
