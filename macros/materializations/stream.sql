@@ -30,6 +30,7 @@
         {%- endif -%}
         {%- set how = {
             'mode': settings.output_mode, 'takes_latest': settings.duplicate_keys == 'latest',
+            'select': dbt_delta._stream_digest(sql),
         } -%}
         {%- set batches = adapter.dbt_delta_stream(
             sql, how, place ~ '/' ~ checkpoint, this, dbt_delta._write_stream_batch, about
@@ -150,7 +151,9 @@
     {%- elif known is none -%}
         {%- set problem = 'no stream has written it' -%}
     {%- else -%}
-        {%- set problem = adapter.dbt_delta_stream_problem(place ~ '/' ~ known, this) -%}
+        {%- set problem = adapter.dbt_delta_stream_problem(
+            place ~ '/' ~ known, this, dbt_delta._stream_digest(sql) if settings.strategy == 'merge' else ''
+        ) -%}
     {%- endif -%}
     {%- set restored = '' if problem else adapter.dbt_delta_stream_restored_input(place ~ '/' ~ known, sql) -%}
     {%- if not (problem or restored) -%}{{- return(known) -}}{%- endif -%}
@@ -169,6 +172,15 @@
     {%- endif -%}
     {%- do log(problem ~ 'All inputs are read again and merged.', info=true) -%}
     {{- return(none) -}}
+{%- endmacro %}
+
+{#
+    A digest of what a SELECT computes: not of its comments, of how much a batch reads, and of the id and time of the run.
+#}
+{% macro _stream_digest(sql) -%}
+    {%- set lasting = sql | replace(invocation_id, '') | replace(run_started_at | string, '') -%}
+    {%- set tokens = dbt_delta._tokens(lasting) | join(' ') -%}
+    {{- return(local_md5(modules.re.sub('(\\bstream `[^`]+` \\. `[^`]+`) with \\( [^()]* \\)', '\\1', tokens))) -}}
 {%- endmacro %}
 
 {# A model that was a stream writes rows that its stream does not know of: the stream must not go on later. #}

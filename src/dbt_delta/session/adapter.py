@@ -339,13 +339,13 @@ class DeltaAdapter(StockAdapter):
             return sources.view(connection.session, kind, options)
 
     @available
-    def dbt_delta_stream_problem(self, folder: str, relation: Any) -> str:
+    def dbt_delta_stream_problem(self, folder: str, relation: Any, select: str) -> str:
         """See ``checkpoint.problem``."""
         from dbt_delta.stream import checkpoint
 
         connection, name = self._session(), (relation.schema, relation.identifier)
         with connection.running():
-            return checkpoint.problem(connection.session, folder, name)
+            return checkpoint.problem(connection.session, folder, name, select)
 
     @available
     def dbt_delta_stream_restored_input(self, folder: str, sql: str) -> str:

@@ -21,8 +21,9 @@ from dbt_delta.stream import sources
 from dbt_delta.stream.checkpoint import (
     application,
     finish,
-    is_new,
+    is_begun,
     note,
+    note_select,
     problem,
     version,
 )
@@ -77,13 +78,15 @@ watch = Watch()
 class Kind:
     """How batches become rows of the table.
 
-    ``mode`` is Spark's output mode. What ``takes_latest`` keeps one of several rows of a key: a new
-    checkpoint reads all of them in one batch, as Delta gives old rows in the order in which files
-    were written, by OPTIMIZE too.
+    ``mode`` is Spark's output mode. What ``takes_latest`` keeps one of several rows of a key: all
+    that are there are read in one batch. Delta gives old rows in the order in which files were
+    written, by OPTIMIZE too, and would cut batches inside a commit. ``select`` is a digest of the
+    SELECT.
     """
 
     mode: str = "append"
     takes_latest: bool = False
+    select: str = ""
 
 
 def run(
@@ -123,11 +126,10 @@ def run(
         handed = _Batches(connection.session)
         stream = rows.writeStream.foreachBatch(handed.give).outputMode(kind.mode)
         stream = stream.option("checkpointLocation", checkpoint)
-        if kind.takes_latest and is_new(connection.session, checkpoint):
-            stream = stream.trigger(once=True)
-        else:
-            stream = stream.trigger(availableNow=True)
-        query = stream.start()
+        # One batch only is the one that a run had begun which was killed.
+        has_more = kind.takes_latest and is_begun(connection.session, checkpoint)
+        how_much = {"once": True} if kind.takes_latest else {"availableNow": True}
+        query = stream.trigger(**how_much).start()
     identity, written = application(query.id), 0
     try:
         last = _last(connection, name, identity)
@@ -139,6 +141,9 @@ def run(
                 raise DbtRuntimeError(
                     f"{'.'.join(name)}: {why}. Nothing was written. Run it again."
                 )
+        # Spark keeps nothing of a batch before its rows are read.
+        with connection.running():
+            note_select(connection.session, checkpoint, kind.select)
         for batch in handed.until_end(query, connection):
             began = time.monotonic()
             with batch.answered():
@@ -169,7 +174,7 @@ def run(
         query.stop()
     if (error := query.exception()) is not None:
         _fail(connection, error)
-    return written
+    return written + (run(connection, sql, kind, checkpoint, name, write) if has_more else 0)
 
 
 def _fail(connection: "SessionConnection", error: Exception) -> None:

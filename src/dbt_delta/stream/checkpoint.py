@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # A folder of ours. The name of its empty file is the number of the last batch that the table has.
 # A kill cannot leave it with another number.
 _NOTE = "dbt_delta_written"
+# Another one. The name of its empty file is the digest of the SELECT that the stream has.
+_SELECT = "dbt_delta_select"
 
 
 def place(spark: "SparkSession", schema: str, name: str) -> str:
@@ -31,11 +33,16 @@ def states(spark: "SparkSession", schema: str, name: str) -> list[str]:
     system, path = folders.open_path(spark, place(spark, schema, name))
     found = system.listStatus(path) if system.exists(path) else []
     paths = [f"{status.getPath().toString()}/state" for status in found]
-    return [one for one in paths if system.exists(folders.open_path(spark, one)[1])]
+    return [one for one in paths if _exists(spark, one)]
 
 
-def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> str:
-    """Why a stream cannot go on with the table ``name`` (schema, name); empty if it can."""
+def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str], select: str = "") -> str:
+    """Why a stream cannot go on with the table ``name`` (schema, name); empty if it can.
+
+    Args:
+        select: the digest of its SELECT, if the stream is not to go on with what it keeps of groups
+            or joins by another one.
+    """
     about = text(spark, f"{checkpoint}/metadata")
     if about is None:
         return "the checkpoint of its stream is gone"
@@ -48,12 +55,15 @@ def problem(spark: "SparkSession", checkpoint: str, name: tuple[str, str]) -> st
         return "it lacks batches that its stream has written"
     if _is_restored(*_opened(spark, name)):
         return "it was restored to a version before the last batch of its stream"
+    kept = _names(spark, f"{checkpoint}/{_SELECT}")
+    if select and kept and select not in kept and _exists(spark, f"{checkpoint}/state"):
+        return "its SELECT was another one for the groups or joins that its stream keeps"
     return ""
 
 
-def is_new(spark: "SparkSession", checkpoint: str) -> bool:
-    """Whether no batch was planned with it yet."""
-    return _newest(spark, f"{checkpoint}/offsets") < 0
+def is_begun(spark: "SparkSession", checkpoint: str) -> bool:
+    """Whether a batch was planned with it that Spark has not noted as done."""
+    return _newest(spark, f"{checkpoint}/offsets") > _newest(spark, f"{checkpoint}/commits")
 
 
 def restored_input(
@@ -191,10 +201,13 @@ def application(identity: str) -> str:
 
 def note(spark: "SparkSession", checkpoint: str, number: int) -> None:
     """Keeps the number of the last batch that the table has."""
-    folder = f"{checkpoint}/{_NOTE}"
-    system, path = folders.open_path(spark, f"{folder}/{number}")
-    system.create(path, True).close()
-    keep(spark, folder, str(number))
+    _write_name(spark, f"{checkpoint}/{_NOTE}", str(number))
+
+
+def note_select(spark: "SparkSession", checkpoint: str, select: str) -> None:
+    """Keeps the digest of the SELECT that the stream has from now on."""
+    if select and _names(spark, f"{checkpoint}/{_SELECT}") != [select]:
+        _write_name(spark, f"{checkpoint}/{_SELECT}", select)
 
 
 def finish(spark: "SparkSession", checkpoint: str, batch: str) -> None:
@@ -202,8 +215,7 @@ def finish(spark: "SparkSession", checkpoint: str, batch: str) -> None:
 
     Spark writes it while the rows are read, looks whether it did, and fails if not.
     """
-    system, path = folders.open_path(spark, f"{checkpoint}/state")
-    if system.exists(path):
+    if _exists(spark, f"{checkpoint}/state"):
         spark.table(batch).write.format("noop").mode("overwrite").save()
 
 
@@ -219,11 +231,27 @@ def keep(spark: "SparkSession", folder: str, kept: str) -> None:
 
 def _newest(spark: "SparkSession", folder: str) -> int:
     """The largest number that is the name of a file in a folder; -1 if there is none."""
-    system, path = folders.open_path(spark, folder)
-    if not system.exists(path):
-        return -1
-    names: list[str] = [status.getPath().getName() for status in system.listStatus(path)]
+    names = _names(spark, folder)
     return max((int(name) for name in names if name.isdecimal()), default=-1)
+
+
+def _names(spark: "SparkSession", folder: str) -> list[str]:
+    """The names of what is in a folder, if there is one."""
+    system, path = folders.open_path(spark, folder)
+    found = system.listStatus(path) if system.exists(path) else []
+    return [status.getPath().getName() for status in found]
+
+
+def _exists(spark: "SparkSession", place: str) -> bool:
+    system, path = folders.open_path(spark, place)
+    return bool(system.exists(path))
+
+
+def _write_name(spark: "SparkSession", folder: str, name: str) -> None:
+    """Makes an empty file the only one of a folder."""
+    system, path = folders.open_path(spark, f"{folder}/{name}")
+    system.create(path, True).close()
+    keep(spark, folder, name)
 
 
 def text(spark: "SparkSession", path: str) -> str | None:

@@ -174,6 +174,16 @@ def test_one_row_of_a_key_is_left_in_whatever_order_they_come(streams: Project) 
     assert rows(streams, "latest") == [(1, 11), (9, 90)]
     assert 'has duplicate keys of unique_key id: 1, the first {"id":1} (2 rows)' in run.output
     assert not streams.sql("show tables in {schema} like 'once'")
+    # The rows of one commit, in files of which each could be a micro-batch.
+    pairs = "(1, 20, 0), (1, 19, 1), (9, 91, 0), (9, 95, 1)"
+    streams.sql(f"insert into {{schema}}.lines values {pairs}")
+    assert messages(build(streams, "-s", "latest")) == {"latest": "1 batch"}
+    assert rows(streams, "latest") == [(1, 20), (9, 95)]
+    # After a kill the micro-batch that was begun is not all there is.
+    forget_last_batch(streams, "latest")
+    streams.sql("insert into {schema}.lines values (1, 21, 1), (9, 94, 0)")
+    assert messages(build(streams, "-s", "latest")) == {"latest": "1 batch"}
+    assert rows(streams, "latest") == [(1, 21), (9, 94)]
 
 
 def test_rows_of_an_input_that_come_back_are_not_appended_again(streams: Project) -> None:
@@ -435,16 +445,13 @@ def test_an_input_gets_and_loses_columns(streams: Project) -> None:
 
 def test_groups_that_grow_replace_their_rows(streams: Project) -> None:
     streams.write({name: None for name in FILES if name.endswith(".sql")})
-    streams.write(
-        {
-            "models/counted.sql": """
-                {{ config(materialized='stream', unique_key='odd', output_mode='update') }}
-                select id % 2 as odd, count(*) as v, sum(v) as s
-                from {{ dbt_delta.stream(source('raw', 'orders'), max_files_per_trigger=1) }}
-                group by 1
-                """
-        }
-    )
+    sql = """
+        {{ config(materialized='stream', unique_key='odd', output_mode='update') }}
+        select id % 2 as odd, count(*) as v, sum(v) as s
+        from {{ dbt_delta.stream(source('raw', 'orders'), max_files_per_trigger=1) }}
+        group by 1
+        """
+    streams.write({"models/counted.sql": sql})
     assert messages(build(streams)) == {"counted": "2 batches"}
     assert rows(streams, "counted") == [(0, 2, 20), (1, 2, 40)]
     streams.sql("insert into {schema}.orders values (5, 1)")
@@ -455,3 +462,12 @@ def test_groups_that_grow_replace_their_rows(streams: Project) -> None:
     streams.sql("insert into {schema}.orders values (7, 2)")
     assert messages(build(streams)) == {"counted": "1 batch"}
     assert rows(streams, "counted") == [(0, 2, 20), (1, 4, 43)]
+    # Not what it keeps by the SELECT of before.
+    sql = sql.replace("count(*)", "count_if(v > 5)").replace("=1)", "=9)")
+    streams.write({"models/counted.sql": sql})
+    streams.sql("insert into {schema}.orders values (9, 4)")
+    changed = build(streams)
+    assert "counted: its SELECT was another one for the groups or joins" in changed.output
+    assert messages(changed) == {"counted": "1 batch"}
+    assert rows(streams, "counted") == [(0, 1, 20), (1, 2, 47)]
+    assert messages(build(streams)) == {"counted": "0 batches"}

@@ -1,5 +1,6 @@
 """What a stream is in SQL, and what is refused before Spark sees it."""
 
+import datetime as dt
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,6 +63,46 @@ def test_refusals(
         load(macros, materialized).stream(relation, **arguments)
 
 
+RUN = {
+    "invocation_id": "ab-1",
+    "run_started_at": dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC),
+    "local_md5": lambda text: f"digest of {text}",
+}
+GROUPED = "select c, max(v) as v from stream `shop`.`orders` where v > 60 group by c"
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_same"),
+    [
+        (GROUPED.replace("from", "-- those\n FROM /* of */"), True),
+        (GROUPED.replace(" where", " with ('maxFilesPerTrigger' = '7') where"), True),
+        (GROUPED.replace("max", "min"), False),
+        (GROUPED.replace("60", "15"), False),
+        (GROUPED.replace("by c", "by `C`"), False),
+        (GROUPED.replace("`orders`", "`returns`"), False),
+        (GROUPED.replace("v >", "v in (select v from t with ('a' = 'b')) and v >"), False),
+    ],
+)
+def test_what_another_select_is(macros, sql: str, is_same: bool) -> None:
+    package = macros(**RUN)
+    assert (package._stream_digest(sql) == package._stream_digest(GROUPED)) == is_same
+
+
+def test_the_run_is_no_part_of_a_select(macros) -> None:
+    later = {
+        **RUN,
+        "invocation_id": "cd-2",
+        "run_started_at": dt.datetime(2027, 1, 1, tzinfo=dt.UTC),
+    }
+    first, second = (
+        macros(**run)._stream_digest(
+            f"select '{run['invocation_id']}' as run, '{run['run_started_at']}' as at, c"
+        )
+        for run in (RUN, later)
+    )
+    assert first == second
+
+
 RESTORED = "shop.orders was restored by its version 4, after the stream had read it"
 MERGE, APPEND, GROUPS = (
     {"strategy": strategy, "output_mode": mode, "unique_key": key}
@@ -91,8 +132,12 @@ def test_with_what_a_stream_goes_on(
     package = macros(
         this=SimpleNamespace(schema="shop", identifier="t"),
         log=lambda text, info: lines.append(text),
+        **RUN,
         adapter=SimpleNamespace(
-            dbt_delta_stream_problem=lambda folder, table: problem,
+            # What is appended would be refused in each run whose text is another one.
+            dbt_delta_stream_problem=lambda folder, table, select: (
+                problem if bool(select) == (settings["strategy"] == "merge") else "wrong"
+            ),
             dbt_delta_stream_restored_input=lambda folder, sql: restored,
         ),
     )

@@ -45,6 +45,7 @@ def test_problem(
     monkeypatch.setattr(checkpoint, "text", lambda spark, path: metadata)
     monkeypatch.setattr(checkpoint, "_newest", lambda spark, path: numbers[path])
     monkeypatch.setattr(checkpoint.facts, "transaction", transaction)
+    monkeypatch.setattr(checkpoint, "_names", lambda spark, path: [])
     monkeypatch.setattr(checkpoint, "_opened", lambda spark, name: (Log(batch()), 0))
     found = checkpoint.problem(None, "c", ("shop", "t"))
     assert problem in found
@@ -153,3 +154,29 @@ def test_an_input_whose_rows_came_back(
     found = checkpoint.restored_input(None, "c", [("shop", "orders", "delta")])
     said = "shop.orders was restored by its version 1, after the stream had read it"
     assert found == (said if is_said and read == 1 else "")
+
+
+@pytest.mark.parametrize(
+    ("kept", "has_state", "select", "is_other"),
+    [
+        (["a"], True, "a", False),
+        (["a"], True, "b", True),
+        # Rows that were written by another SELECT stay, as of an incremental model.
+        (["a"], False, "b", False),
+        # A checkpoint of before, a model whose rows are appended, and a kill between two notes.
+        ([], True, "b", False),
+        (["a"], True, "", False),
+        (["a", "b"], True, "b", False),
+    ],
+)
+def test_what_a_stream_keeps_is_of_one_select(
+    monkeypatch: pytest.MonkeyPatch, kept: list[str], has_state: bool, select: str, is_other: bool
+) -> None:
+    monkeypatch.setattr(checkpoint, "text", lambda *_: METADATA)
+    monkeypatch.setattr(checkpoint, "_newest", lambda *_: 3)
+    monkeypatch.setattr(checkpoint.facts, "transaction", lambda *_: 3)
+    monkeypatch.setattr(checkpoint, "_opened", lambda *_: (Log(batch()), 0))
+    monkeypatch.setattr(checkpoint, "_names", lambda _, path: {"c/dbt_delta_select": kept}[path])
+    monkeypatch.setattr(checkpoint, "_exists", lambda _, path: has_state and path == "c/state")
+    found = checkpoint.problem(None, "c", ("shop", "t"), select)
+    assert ("its SELECT was another one" in found) == is_other == bool(found)
