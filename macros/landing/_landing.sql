@@ -5,6 +5,7 @@
     file; see src/dbt_delta/state/build.py.
 #}
 {% macro _landing(folder, macro) -%}
+    {%- do dbt_delta._check_folder(folder, macro) if execute -%}
     {%- do dbt_delta._check_ledger_strategy(macro) if execute -%}
     {%- set path = dbt_delta.landing_dir(folder) -%}
     {%- set ledger = this if is_incremental() else none -%}
@@ -12,6 +13,17 @@
     {%- set is_listed = execute and dbt_delta_nothing_landed is not defined -%}
     {%- set found = dbt_delta._files_of_folder(path, folder, ledger, macro, is_listed) -%}
     {{- return(dict(found, path=path, ledger=ledger)) -}}
+{%- endmacro %}
+
+{# Refuses a folder that Spark would give another path, at which no file would be found. #}
+{% macro _check_folder(folder, macro) -%}
+    {%- set steps = (folder | string).split('/') -%}
+    {%- if folder is not string or not folder.strip('/') or '.' in steps or '..' in steps -%}
+        {%- do dbt_delta._refuse(
+            'dbt_delta.' ~ macro ~ ": folder is '" ~ folder ~ "'. Nothing was loaded. Name a folder below landing_dir(), "
+            ~ 'without . and .., or an address.'
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}
 
 {#

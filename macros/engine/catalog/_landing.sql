@@ -1,7 +1,12 @@
 {# How the path of a folder ends: all of it, or only the folder where it has steps that Spark would resolve. #}
 {% macro _end_of_path(path, folder) -%}
-    {%- set plain = modules.re.sub('/+', '/', modules.re.sub('^[A-Za-z][A-Za-z0-9+.-]*:', '', path)) -%}
-    {{- return('/' ~ (folder if './' in plain or '%' in plain else plain.strip('/'))) -}}
+    {%- set plain = [] -%}
+    {%- for text in (path, folder) -%}
+        {%- do plain.append(
+            modules.re.sub('/+', '/', modules.re.sub('^[A-Za-z][A-Za-z0-9+.-]*:', '', text)).strip('/')
+        ) -%}
+    {%- endfor -%}
+    {{- return('/' ~ (plain[1] if './' in plain[0] or '%' in plain[0] else plain[0])) -}}
 {%- endmacro %}
 
 {#-

@@ -188,6 +188,31 @@ def test_the_end_of_a_folders_path(macros, path: str, end: str) -> None:
     assert macros()._end_of_path(path, "shop/a") == end
 
 
+@pytest.mark.parametrize(
+    ("path", "folder", "end"),
+    [
+        ("./var/shop//a/", "shop//a/", "/shop/a"),
+        ("./var//shop/a", "/shop/a", "/shop/a"),
+        ("s3a://bucket/./shop", "s3a://bucket/shop", "/bucket/shop"),
+    ],
+)
+def test_a_folder_is_found_however_it_is_written(macros, path: str, folder: str, end: str) -> None:
+    assert macros()._end_of_path(path, folder) == end
+
+
+@pytest.mark.parametrize(
+    "folder", ["../a", "a/..", "./a", "a/./b", "s3a://b/../a", ".", "", "/", 7]
+)
+def test_folders_that_spark_names_in_another_way_are_refused(macros, folder: Any) -> None:
+    with pytest.raises(CompilationError, match="landed_csv: folder is '"):
+        macros(env_var=lambda *_: "/data")._landing(folder, "landed_csv")
+
+
+@pytest.mark.parametrize("folder", ["a", "/a/b/", ".a/b..", "s3a://lake/a.b"])
+def test_other_folders_are_not(macros, folder: str) -> None:
+    macros()._check_folder(folder, "landed_csv")
+
+
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t", "||"])
 def test_usual_arguments_pass(macros, separator: str) -> None:
     macros()._check_landed_arguments({"id": "int", "file": "string"}, separator)
