@@ -154,7 +154,7 @@ def run(
                     with connection.running():
                         finish(connection.session, checkpoint, batch.view)
                 else:
-                    at, _ = _version(connection, name, at, identity)
+                    at, _ = _version(connection, name, at, identity, last >= 0 or written > 0)
                     about = {"id": identity, "batch": batch.number}
                     write(
                         f"select * from {batch.view}",
@@ -189,7 +189,11 @@ def _fail(connection: "SessionConnection", error: Exception) -> None:
 
 
 def _version(
-    connection: "SessionConnection", name: tuple[str, str], since: int | None, identity: str
+    connection: "SessionConnection",
+    name: tuple[str, str],
+    since: int | None,
+    identity: str,
+    has_rows: bool = True,
 ) -> tuple[int | None, int]:
     """The table's version now, and the stream's last batch since another; see ``version``.
 
@@ -198,13 +202,10 @@ def _version(
     """
     with connection.running():
         try:
-            return version(connection.session, name, since, identity)
-        except LookupError:
-            pass
-    raise DbtRuntimeError(
-        f"{'.'.join(name)} was restored, dropped or made anew while its stream was written. "
-        "Nothing more was written. Run the model again."
-    )
+            return version(connection.session, name, since, identity, has_rows)
+        except LookupError as error:
+            said = str(error)
+    raise DbtRuntimeError(f"{'.'.join(name)} {said}")
 
 
 def _last(connection: "SessionConnection", name: tuple[str, str], identity: str) -> int:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _NOTE = "dbt_delta_written"
 # Another one. The name of its empty file is the digest of the SELECT that the stream has.
 _SELECT = "dbt_delta_select"
+# What became of a table while its stream was written, and the way out.
+_CHANGED = "was restored, dropped or made anew while its stream was written"
+_RUN_AGAIN = f"{_CHANGED}. Nothing more was written. Run the model again."
+_HAS_BOTH = f"{_CHANGED}, and has rows of before and since. Use --full-refresh."
 
 
 def place(spark: "SparkSession", schema: str, name: str) -> str:
@@ -108,7 +112,11 @@ def _read_before(spark: "SparkSession", checkpoint: str) -> Iterator[tuple[str, 
 
 
 def version(
-    spark: "SparkSession", name: tuple[str, str], since: int | None = None, stream: str = ""
+    spark: "SparkSession",
+    name: tuple[str, str],
+    since: int | None = None,
+    stream: str = "",
+    has_rows: bool = True,
 ) -> tuple[int | None, int]:
     """The newest version of a table, and the last batch that a stream has written since another.
 
@@ -117,10 +125,13 @@ def version(
     Args:
         since: a version that it had.
         stream: what has written it since then, as of ``application``.
+        has_rows: whether the table has rows of it, beside which those of another stream must not
+            be.
 
     Raises:
-        LookupError: others have restored it since then, or made it anew. Delta keeps the number of
-            the last batch, but the rows may be gone.
+        LookupError: others have restored it since then, or made it anew, or written rows of another
+            stream of the model; says what to do. Delta keeps the number of the last batch, but the
+            rows may be gone.
     """
     from pyspark.errors import AnalysisException
 
@@ -129,7 +140,7 @@ def version(
     except (AnalysisException, LookupError):
         if since is None:
             return None, -1
-        raise LookupError("it is gone") from None
+        raise LookupError(_RUN_AGAIN) from None
     if not stream:
         return newest, -1
     batch, is_older = -1, since is not None and newest < since
@@ -141,18 +152,21 @@ def version(
             if _is_anew(info):
                 return newest, batch
         elif _is_anew(info) or info.get("operation") == "RESTORE":
-            raise LookupError(f"version {number} is not the stream's")
+            raise LookupError(_HAS_BOTH if _is_anew(info) and batch >= 0 else _RUN_AGAIN)
+        elif written and has_rows:
+            raise LookupError(_HAS_BOTH)
     if is_older:
-        raise LookupError("it is another table")
+        raise LookupError(_RUN_AGAIN)
     return newest, batch
 
 
 def _is_restored(opened: log.Log, newest: int) -> bool:
     """Whether a table was restored after the last batch of its stream, or while that was written.
 
-    A batch says after which version it was written.
+    A batch says after which version it was written. A batch of another stream is like a RESTORE.
     """
     after: int | None = None
+    stream: str | None = None
     for number in range(newest, -1, -1):
         info = log.info_of(opened, number)
         # The log has been cleaned up before.
@@ -164,9 +178,11 @@ def _is_restored(opened: log.Log, newest: int) -> bool:
             return after is not None
         written = _stream_of(info)
         if after is None and written:
-            after = written.get("after")
+            after, stream = written.get("after"), written.get("id")
             if after is None:
                 return False
+        elif written and written.get("id") != stream:
+            return True
     return False
 
 

@@ -89,6 +89,9 @@ MADE, REPLACED = "CREATE TABLE AS SELECT", {"operation": "CREATE OR REPLACE TABL
         ([batch(after=0), REPLACED, batch(MADE)], True),
         ([batch(after=1), RESTORE, batch(MADE)], False),
         ([batch(after=0), WRITE, RESTORE, batch(MADE)], True),
+        # A batch of another stream, before and beside the last one.
+        ([batch(number=1, after=1), batch(stream="t", after=0), batch(MADE)], False),
+        ([batch(number=1, after=0), batch(stream="t", after=0), batch(MADE)], True),
         # One of an older version of the package, and the first one of a table that was built anew.
         ([batch(), RESTORE, batch(MADE)], False),
         ([batch("CREATE OR REPLACE TABLE AS SELECT", after=1), RESTORE, batch(MADE)], False),
@@ -107,7 +110,7 @@ def test_what_a_restore_took(commits: list[Any], is_restored: bool) -> None:
         ([batch(MADE)], None, 0),
         ([batch(), WRITE, batch(MADE)], 0, 0),
         ([WRITE, batch(number=4), batch(number=3), batch(MADE)], 0, 4),
-        ([WRITE, batch(stream="other"), batch(MADE)], 0, -1),
+        ([WRITE, batch(stream="other"), batch(MADE)], 0, None),
         ([batch(MADE)], 0, -1),
         ([batch(), RESTORE, batch(MADE)], 0, None),
         ([batch(), RESTORE, batch(MADE)], 1, 0),
@@ -180,3 +183,40 @@ def test_what_a_stream_keeps_is_of_one_select(
     monkeypatch.setattr(checkpoint, "_exists", lambda _, path: has_state and path == "c/state")
     found = checkpoint.problem(None, "c", ("shop", "t"), select)
     assert ("its SELECT was another one" in found) == is_other == bool(found)
+
+
+REPLACING = "CREATE OR REPLACE TABLE AS SELECT"
+
+
+@pytest.mark.parametrize(
+    ("commits", "has_rows", "said"),
+    [
+        # A run of before writes its batch into the table that a full refresh has made: both fail.
+        (
+            [batch(stream="old", after=0), batch(REPLACING), batch(MADE, "old")],
+            True,
+            "before and since",
+        ),
+        (
+            [batch(number=7, after=0), batch(REPLACING, "new"), batch(MADE)],
+            True,
+            "before and since",
+        ),
+        ([batch(stream="old"), batch(MADE, "old")], True, "before and since"),
+        # It does so before the full refresh begins to write, which replaces it.
+        ([batch(stream="old"), batch(MADE, "old")], False, ""),
+        ([batch(REPLACING, "new"), batch(MADE)], True, "Nothing more was written. Run the model"),
+        ([batch(number=7), RESTORE, batch(MADE)], True, "Nothing more was written. Run the model"),
+    ],
+)
+def test_a_table_has_rows_of_one_stream(
+    monkeypatch: pytest.MonkeyPatch, commits: list[Any], has_rows: bool, said: str
+) -> None:
+    opened = Log(*commits), len(commits) - 1
+    monkeypatch.setattr(checkpoint, "_opened", lambda spark, name: opened)
+    if not said:
+        assert checkpoint.version(None, ("s", "t"), 0, "s", has_rows) == (opened[1], -1)
+        return
+    with pytest.raises(LookupError, match=said) as error:
+        checkpoint.version(None, ("s", "t"), 0, "s", has_rows)
+    assert ("--full-refresh" in str(error.value)) == (said == "before and since")
