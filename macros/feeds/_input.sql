@@ -95,8 +95,7 @@
         {%- do dbt_delta._refuse(why ~ "; with on_gap='full_refresh' such a run does that by itself.") -%}
     {%- elif config.get('full_refresh') is not none and not config.get('full_refresh') -%}
         {%- do dbt_delta._refuse(why ~ ': on_gap asks for that, but full_refresh is false.') -%}
-    {%- elif 'is_incremental' in model.raw_code or model.extra_ctes
-        or adapter.dbt_delta_asks_incremental(model.depends_on.macros) -%}
+    {%- elif model.extra_ctes or dbt_delta._asks_incremental() -%}
         {%- do dbt_delta._refuse(
             why ~ ': on_gap asks for that, but not of a model that asks is_incremental() or reads an ephemeral model.'
         ) -%}

@@ -17,18 +17,25 @@
     {%- set was_incremental = is_incremental() -%}
     {%- do dbt_delta._begin() -%}
     {%- set existing = dbt_delta._existing(this) -%}
-    {%- set sql = dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
+    {%- set is_kept = existing is not none and existing.type != 'view' and not should_full_refresh() -%}
+    {%- set begins_anew = is_kept and dbt_delta._begins_anew(existing, settings) -%}
+    {%- set sql = dbt_delta._first_sql(existing) if begins_anew
+        else dbt_delta._model_sql(is_stale=was_incremental != is_incremental()) -%}
     {%- set settings = dbt_delta._reading(settings, sql) -%}
     {%- if settings.rebuilds -%}
         {%- set sql = dbt_delta._rebuilding_sql(sql, settings) -%}
         {%- set settings = dict(dbt_delta._reading(settings, sql), rebuilds=true) -%}
     {%- endif -%}
-    {%- if existing is not none and existing.type != 'view' and not should_full_refresh() and not settings.rebuilds -%}
+    {%- if is_kept and not begins_anew and not settings.rebuilds -%}
         {%- do dbt_delta._leave_stream(existing) -%}
         {%- do dbt_delta._increment(existing, sql, settings, layout) -%}
+        {%- do dbt_delta._complete(existing, settings) -%}
     {%- else -%}
         {%- if settings.strategy == 'microbatch' -%}{%- do dbt_delta._check_first_batch() -%}{%- endif -%}
-        {%- do dbt_delta._build(existing, sql, settings, layout) -%}
+        {%- set lacking = dbt_delta._incomplete_properties(settings) -%}
+        {%- do dbt_delta._build(
+            existing, sql, settings, dict(layout, properties=dict(layout.properties, **lacking))
+        ) -%}
     {%- endif -%}
     {%- do dbt_delta._run_hooks(post_hooks, [true, false]) -%}
     {%- do dbt_delta._drop_python_batch() -%}
@@ -100,7 +107,7 @@
     {%- if flags.EMPTY -%}
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised, layout.expectations)) -}}
     {%- endif -%}
-    {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_sample(table, settings) -%}{%- endif -%}
+    {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_added_sample(table, settings) -%}{%- endif -%}
     {%- set settings = dbt_delta._from_watermark(settings) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (

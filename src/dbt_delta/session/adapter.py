@@ -51,6 +51,8 @@ class DeltaAdapter(StockAdapter):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._once = Once()
+        # How many batches a microbatch model is built in, while it is; see microbatch.execute.
+        self.batches: dict[str, int] = {}
 
     @property
     def method(self) -> str:
@@ -145,6 +147,11 @@ class DeltaAdapter(StockAdapter):
         from dbt_delta.state import node
 
         return node.asks_incremental(macros, self.get_macro_resolver())
+
+    @available
+    def dbt_delta_batches(self, model: str) -> int:
+        """How many batches this command builds a microbatch model in; 0 if nobody watches it."""
+        return self.batches.get(model, 0)
 
     @available
     def dbt_delta_state(self, selection: str | None) -> list[dict[str, Any]] | None:

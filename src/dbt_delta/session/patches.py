@@ -72,13 +72,18 @@ def _cancel_at_first_failure(stock: Any) -> Any:
     return handle_result
 
 
-def _end_with_the_data(stock: Any) -> Any:
-    """Batches are counted back from the newest event, where a microbatch model asks for it."""
+def _count_batches(stock: Any) -> Any:
+    """Batches are counted back from the newest event, where a microbatch model asks for it.
+
+    A table that lacks batches of its build gets all of them.
+    """
 
     def get_microbatch_builder(self: Any, model: Any) -> Any:
         from dbt_delta.session import microbatch
 
         builder = stock(self, model)
+        if microbatch.lacks_rows(self, model, builder):
+            builder.is_incremental, self.has_all_batches = False, True
         if builder.event_time_end is None:
             manifest, now = self.parent_task.manifest, builder.default_end_time
             builder.default_end_time, start = microbatch.range_of_data(
@@ -88,6 +93,19 @@ def _end_with_the_data(stock: Any) -> Any:
         return builder
 
     return get_microbatch_builder
+
+
+def _complete_batches(stock: Any) -> Any:
+    """A table is complete once all batches of its build have succeeded."""
+
+    def execute(self: Any, model: Any, manifest: Any) -> Any:
+        from dbt_delta.session import microbatch
+
+        if not hasattr(self.adapter, "batches"):
+            return stock(self, model, manifest)
+        return microbatch.execute(self, model, lambda: stock(self, model, manifest))
+
+    return execute
 
 
 def _own_functions(stock: Any) -> Any:
@@ -137,9 +155,16 @@ FIRST_FAILURE = Patch(
 BATCHES = Patch(
     "dbt.task.run",
     "MicrobatchModelRunner.get_microbatch_builder",
-    _end_with_the_data,
+    _count_batches,
     "dbt counts the batches of a model back from today in a class that its tasks make themselves, "
     "before it asks a macro.",
+)
+ALL_BATCHES = Patch(
+    "dbt.task.run",
+    "MicrobatchModelRunner.execute",
+    _complete_batches,
+    "a macro knows its own batch only, not how many there are and which of them succeeded; an "
+    "adapter is not told at all.",
 )
 ALL_NODES = Patch(
     "dbt.task.runnable",
@@ -177,5 +202,8 @@ RUN_HOOKS = Patch(
     "repository could not publish by one; and an adapter is not told when a run begins and ends.",
 )
 # Applied when a connection opens: commands that run no node import no tasks.
-OF_TASKS = (FIRST_FAILURE, BATCHES, ALL_NODES, ONE_NODE, OWN_FUNCTIONS, RUN_HOOKS, TEST_LINE)
+OF_TASKS = (
+    *(FIRST_FAILURE, BATCHES, ALL_BATCHES, ALL_NODES, ONE_NODE, OWN_FUNCTIONS, RUN_HOOKS),
+    TEST_LINE,
+)
 PATCHES = (SEED_FILES, *OF_TASKS)

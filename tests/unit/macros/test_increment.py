@@ -1,6 +1,7 @@
 """Whole runs of an incremental model: what they send, in which order, and what they refuse."""
 
 import re
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +38,7 @@ class Session:
         self.columns = columns
         self.cached = THIS if table else None
         self.answers: dict[str, list[Any]] = {}
+        self.args: dict[str, Any] = {}
         self.sent: list[str] = []
 
     def ask(self, sql: str) -> SimpleNamespace:
@@ -78,9 +80,12 @@ def build(
     hooks: tuple[str, ...] = (),
     empty: bool = False,
     own: dict[str, Any] | None = None,
+    plugin: dict[str, Any] | None = None,
+    parents: tuple[str, ...] = (),
+    asks: bool = False,
     **config: Any,
 ) -> Session:
-    """Runs the model with that configuration."""
+    """Runs the model with that configuration; it may ask is_incremental()."""
     config = {"merge_prune": "off", "contract": {"enforced": False}, **config}
     found = SimpleNamespace(get=lambda key, default=None: config.get(key, default))
     adapter = through(
@@ -95,7 +100,9 @@ def build(
         dbt_delta_columns=lambda sql: [
             {"name": name, "type": type} for name, type in session.columns.items()
         ],
+        **(plugin or {}),
     )
+    again = "is_incremental() ? select * from newer : select * from again"
     package = macros(
         adapter=adapter,
         api=SimpleNamespace(Relation=SimpleNamespace(create=Relation)),
@@ -105,16 +112,18 @@ def build(
         flags=SimpleNamespace(EMPTY=empty),
         graph={"nodes": {}},
         invocation_id="run",
+        invocation_args_dict=session.args,
         is_incremental=lambda: session.cached is not None and session.cached.type == "table",
         local_md5=lambda text: "0123456789abcdef",
+        log=lambda text, info: session.sent.append(text),
         model=SimpleNamespace(
-            language="sql", columns={}, constraints=[], raw_code="select * from again",
-            extra_ctes=[], depends_on=SimpleNamespace(nodes=[]), unique_id="model.p.t",
-            get={}.get,
+            language="sql", columns={}, constraints=[], extra_ctes=[], unique_id="model.p.t",
+            raw_code=again if asks else "select * from again", get={}.get, config={},
+            depends_on=SimpleNamespace(nodes=list(parents), macros=[]),
         ),
         post_hooks=[],
         pre_hooks=[{"sql": sql} for sql in hooks],
-        render=lambda text: text,
+        render=lambda text: text.split(" : ")[-1] if session.cached is None else text,
         run_query=session.ask,
         should_full_refresh=lambda: False,
         statement=session.statement,
@@ -361,3 +370,147 @@ def test_a_first_build_stores_a_column_without_a_type_as_text(
     wrapped = "select `id`, cast(`v` as string) as `v` from ( select * from src ) as batch"
     sql = wrapped if "void" in types.values() else "select * from src"
     assert session.written()[-1].endswith(f" as {sql}")
+
+
+def lacking(by: str, has_rows: bool = False, mark: str = "incomplete") -> Session:
+    """A table that was built from a part of its rows."""
+    table = {**TABLE, "properties": {**MAPPED, f"dbt_delta.{mark}": by}}
+    session = Session(table, {"id": "int", "v": "string"})
+    session.answers = {} if has_rows else {"select 1 from `s`.`t` limit 1": []}
+    return session
+
+
+@pytest.mark.parametrize("by", [("empty",), ("sample",), ("batches",), ("none", "stream")])
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_table_without_rows_that_lacks_them_is_built_anew(
+    macros, by: tuple[str, ...], asks: bool
+) -> None:
+    session = lacking(by[0], mark=(*by, "incomplete")[1])
+    knows = {"dbt_delta_asks_incremental": lambda macros: False}
+    build(macros, session, parents=("model.p.a",), asks=asks, plugin=knows, unique_key="id")
+    assert any(said.endswith(" and has no rows: it is built anew.") for said in session.sent)
+    (write,) = session.written()
+    assert write.startswith("create or replace table `s`.`t`")
+    assert write.endswith("select * from again" if asks else "select * from src")
+    assert "dbt_delta." not in write
+    assert session.cached is not None
+
+
+UNREAD = "and later runs would not read the rows that it lacks. Nothing was changed."
+
+
+@pytest.mark.parametrize(
+    ("by", "plugin", "config", "said"),
+    [
+        ("empty", {}, {}, "s.t was built with --empty, " + UNREAD),
+        ("sample", {}, {}, "s.t was built with --sample, " + UNREAD),
+        ("batches", {}, {}, "s.t lacks batches: not all of its build have succeeded, " + UNREAD),
+        ("sample", {}, {"full_refresh": False}, "--full-refresh, and without full_refresh: false."),
+    ],
+)
+def test_what_reads_only_newer_rows_is_not_added_to_a_table_that_lacks_some(
+    macros, by: str, plugin: dict[str, Any], config: dict[str, Any], said: str
+) -> None:
+    session = lacking(by, has_rows=True)
+    with pytest.raises(CompilationError, match=re.escape(said)):
+        build(macros, session, asks=True, plugin=plugin, unique_key="id", **config)
+    assert session.written() == []
+
+
+def test_without_the_plugin_any_model_may_read_only_newer_rows(macros) -> None:
+    with pytest.raises(CompilationError, match="would not read the rows that it lacks"):
+        build(macros, lacking("sample", has_rows=True), unique_key="id")
+
+
+def test_a_model_that_reads_all_rows_completes_its_table(macros) -> None:
+    session = lacking("sample", has_rows=True)
+    build(macros, session, plugin={"dbt_delta_asks_incremental": lambda macros: False})
+    *_, write, told = session.written()
+    assert write.startswith("merge into `s`.`t`")
+    assert told == "alter table `s`.`t` unset tblproperties if exists ('dbt_delta.incomplete')"
+
+
+def test_what_leaves_out_rows_again_changes_nothing_about_it(macros) -> None:
+    session = lacking("sample", has_rows=True)
+    assert build(macros, session, empty=True, asks=True).written() == []
+    session.args["sample"] = SAMPLE
+    build(macros, session, asks=True, parents=("model.p.a",))
+    assert not any("unset" in sql for sql in session.sent)
+    assert session.written()[-1].startswith("merge into `s`.`t`")
+
+
+SAMPLE = {"start": "2024-01-01", "end": "2024-01-02"}
+DAILY = {"incremental_strategy": "microbatch", "event_time": "v"}
+
+
+@pytest.mark.parametrize(
+    ("args", "empty", "parents", "batches", "config", "by"),
+    [
+        ({}, False, True, 0, {}, None),
+        ({}, True, True, 0, {}, "empty"),
+        ({"sample": SAMPLE}, False, True, 0, {}, "sample"),
+        # Of what has no inputs no option leaves out rows.
+        ({}, True, False, 0, {}, None),
+        ({"sample": SAMPLE}, False, False, 0, {}, None),
+        ({"sample": SAMPLE}, False, False, 1, DAILY, "sample"),
+        ({}, True, False, 3, DAILY, "empty"),
+        ({}, False, True, 3, DAILY, "batches"),
+        ({}, False, True, 1, DAILY, None),
+        ({}, False, True, 3, {}, None),
+    ],
+)
+def test_a_build_from_a_part_of_the_rows_says_so(
+    macros,
+    args: dict[str, Any],
+    empty: bool,
+    parents: bool,
+    batches: int,
+    config: dict[str, Any],
+    by: str | None,
+) -> None:
+    session = Session(None, {"id": "int", "v": "string"})
+    session.args = args
+    plugin = {"dbt_delta_batches": {"model.p.t": batches}.get}
+    build(
+        macros, session, empty=empty, parents=("model.p.a",) * parents, plugin=plugin, **config
+    )  # fmt: skip
+    (write,) = session.written()
+    marked = re.findall(r"'dbt_delta\.incomplete' = '(\w+)'", write)
+    assert marked == ([by] if by else [])
+
+
+@pytest.mark.parametrize(
+    ("batches", "args", "is_refused"),
+    [(0, {}, True), (3, {}, False), (0, {"event_time_start": "2024-01-01"}, False)],
+)
+def test_a_microbatch_goes_on_where_all_batches_follow(
+    macros, batches: int, args: dict[str, Any], is_refused: bool
+) -> None:
+    session = lacking("batches", has_rows=True)
+    session.args = args
+    plugin = {"dbt_delta_batches": {"model.p.t": batches}.get}
+    said = "s.t lacks batches: not all of its build have succeeded, "
+    with pytest.raises(CompilationError, match=said) if is_refused else nullcontext():
+        build(macros, session, asks=True, plugin=plugin, **DAILY)
+    assert not any("unset" in sql for sql in session.sent)
+    assert (session.written() == []) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("asks", "parents", "lacks", "is_refused"),
+    [
+        (True, True, False, True),
+        (False, True, False, False),
+        (True, False, False, False),
+        (True, True, True, False),
+    ],
+)
+def test_a_sample_that_would_count_as_all_up_to_its_end_is_refused(
+    macros, asks: bool, parents: bool, lacks: bool, is_refused: bool
+) -> None:
+    session = lacking("sample", has_rows=True) if lacks else Session(TABLE, {"id": "int"})
+    session.args["sample"] = SAMPLE
+    said = r"The model of `s`.`t` asks is_incremental\(\): later runs would read only what is newer"
+    with pytest.raises(CompilationError, match=said) if is_refused else nullcontext():
+        build(macros, session, asks=asks, parents=("model.p.a",) * parents, unique_key="id")
+    assert (session.written() == []) is is_refused

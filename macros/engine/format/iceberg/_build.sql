@@ -1,21 +1,28 @@
 {#
     What builds a table; see Delta's. A table of the same columns and partitions is overwritten, which keeps its history in
     one line and fails beside another writer. Any other is replaced, and Iceberg tells nobody whose commit that undoes: the
-    numbers of the table's metadata files then have a gap.
+    numbers of the table's metadata files then have a gap. Both keep its properties, also what said that it lacks rows.
 #}
 {% macro _iceberg__build_sql(relation, sql, columns, layout, replace, replaced) -%}
+    {%- set outdated = [] -%}
+    {%- if 'dbt_delta.incomplete' in (replaced.properties if replaced is not none else {})
+        and 'dbt_delta.incomplete' not in layout.properties -%}
+        {%- do outdated.append(
+            'alter table ' ~ dbt_delta._named(relation) ~ " unset tblproperties if exists ('dbt_delta.incomplete')"
+        ) -%}
+    {%- endif -%}
     {%- if replaced is not none and dbt_delta._iceberg__is_overwritten(replaced, columns, layout) -%}
         {{- return({
             'sql': dbt_delta._iceberg__overwrite_all_sql(
                 dict(replaced, name=dbt_delta._named(relation)), sql, is_new=true
             ),
-            'lost_sql': none, 'after': dbt_delta.get_align_sql(replaced, layout),
+            'lost_sql': none, 'after': outdated + dbt_delta.get_align_sql(replaced, layout),
         }) -}}
     {%- endif -%}
     {{- return({
         'sql': dbt_delta.get_create_table_sql(relation, sql, layout, replace=replace),
         'lost_sql': dbt_delta._iceberg__lost_sql(relation, replaced),
-        'after': [],
+        'after': outdated,
     }) -}}
 {%- endmacro %}
 
