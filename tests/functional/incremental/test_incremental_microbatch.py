@@ -4,6 +4,7 @@ Most models are one project: it is built with the events of three days, and run 
 day with other events. The first build of most is one SELECT, not a batch for each day.
 """
 
+import datetime as dt
 import json
 from collections.abc import Callable
 
@@ -126,11 +127,93 @@ def _ids(project: Project, *names: str) -> dict[str, list[int]]:
 def test_only_the_window_is_replaced_whatever_the_sessions_zone(built: Built) -> None:
     project = built.project
     assert _ids(project, *WINDOWED) == {name: [1, 2, 5, 6, 13, 14] for name in WINDOWED}
-    # The first was built day by day.
-    assert versions(project, WINDOWED) == {**dict.fromkeys(WINDOWED, 1), "by_timestamp": 3}
+    # The first was built day by day, and then said to be complete.
+    assert versions(project, WINDOWED) == {**dict.fromkeys(WINDOWED, 1), "by_timestamp": 4}
+    assert not _lacks(project, "by_timestamp")
     assert set(messages(built.second)) == {"renamed", "outside"}
     models = {result.node.name for result in built.first.results}
     assert relations(project) == sorted(models)
+
+
+def _lacks(project: Project, name: str) -> str | None:
+    """Why a table says that it lacks rows."""
+    properties = project.sql(f"show tblproperties {{schema}}.{name}")
+    return {row.key: row.value for row in properties}.get("dbt_delta.incomplete")
+
+
+YEAR = dt.datetime.now(dt.UTC).year
+YEARLY: dict[str, object] = {"batch_size": "year", "begin": f"{YEAR - 2}-01-01", "lookback": 0}
+FALLIBLE = (
+    "select if(id = {{ var('bad', 0) }}, raise_error('bad'), id) as id, at from {{ ref('events') }}"
+)
+NEWER = (
+    "select id, at from {{ ref('events') }}"
+    "{% if is_incremental() %} where at > (select max(at) from {{ this }}){% endif %}"
+)
+
+
+def _write_years(project: Project, *ids: int) -> None:
+    write_events(
+        project, *(f"{id}, '{YEAR - 2 + place}-01-01 12:00:00'" for place, id in enumerate(ids))
+    )
+
+
+@pytest.mark.session
+def test_a_table_that_lacks_rows_gets_them(project: Project) -> None:
+    _write_years(project, 1, 2, 3)
+    write_models(
+        project, {"yearly": microbatch(FALLIBLE, **YEARLY), "newer": model(NEWER, unique_key="id")}
+    )
+    names = ("yearly", "newer")
+    project.dbt("run", "--empty")
+    assert _ids(project, *names) == {"yearly": [], "newer": []}
+    assert [_lacks(project, name) for name in names] == ["empty", "empty"]
+    run = project.dbt("run", vars={"bad": 2}, check=False)
+    assert f"{project.schema}.newer was built with --empty and has no rows: it is b" in run.output
+    assert "The table of yearly lacks batches: all are built, from its begin on." in run.output
+    assert _ids(project, *names) == {"yearly": [1, 3], "newer": [1, 2, 3]}
+    assert [_lacks(project, name) for name in names] == ["empty", None]
+    _write_years(project, 11, 12, 13)
+    project.dbt("run")
+    assert _ids(project, *names) == {"yearly": [11, 12, 13], "newer": [1, 2, 3]}
+    assert _lacks(project, "yearly") is None
+    # From here on it is built as dbt counts.
+    _write_years(project, 21, 22, 23)
+    project.dbt("run", "-s", "events", "yearly")
+    assert _ids(project, "yearly") == {"yearly": [11, 12, 23]}
+    said = messages(project.dbt("run", "-s", *names, "--sample", "2 days", check=False))
+    assert list(said) == ["newer"]
+    assert "later runs would read only what is newer than the sample" in said["newer"]
+
+
+@pytest.mark.long
+@pytest.mark.session
+def test_a_build_that_ends_early_is_completed(project: Project) -> None:
+    project.writes_json = True
+    _write_years(project, 1, 2, 3)
+    write_models(
+        project,
+        {"yearly": microbatch(FALLIBLE, **YEARLY), "sampled": model(NEWER, unique_key="id")},
+    )
+    sample = json.dumps({"start": f"{YEAR - 1}-01-01", "end": f"{YEAR}-06-01"})
+    project.dbt("run", "-s", "events")
+    project.dbt("run", "-s", "yearly", "sampled", "--sample", sample)
+    assert _ids(project, "yearly", "sampled") == {"yearly": [2, 3], "sampled": [2, 3]}
+    said = messages(project.dbt("run", "-s", "sampled", check=False))
+    assert "sampled was built with --sample, and later runs would not read" in said["sampled"]
+    project.dbt("run", "-s", "sampled", "--full-refresh")
+    project.dbt("run", "-s", "sampled", "yearly")
+    assert _ids(project, "yearly", "sampled") == {"yearly": [1, 2, 3], "sampled": [1, 2, 3]}
+    assert [_lacks(project, name) for name in ("yearly", "sampled")] == [None, None]
+    for build, complete in (("--full-refresh",), ("run", "-s", "yearly")), ((), ("retry",)):
+        if not build:
+            project.sql("drop table {schema}.yearly")
+        project.dbt("run", "-s", "yearly", *build, vars={"bad": 2}, check=False)
+        assert _ids(project, "yearly") == {"yearly": [1, 3]}
+        assert _lacks(project, "yearly") == "batches"
+        project.dbt(*complete, vars={"bad": 0})
+        assert _ids(project, "yearly") == {"yearly": [1, 2, 3]}
+        assert _lacks(project, "yearly") is None
 
 
 @pytest.mark.long

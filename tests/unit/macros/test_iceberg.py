@@ -262,6 +262,31 @@ def test_the_quarantine_of_a_view_follows_it(settings, text, words) -> None:
     assert sent == ([f"{words} `s`.`q` as\nselect 1"] if words else [])
 
 
+@pytest.mark.parametrize("replaced", [{"id": "int"}, {"id": "bigint"}])
+@pytest.mark.parametrize(
+    ("properties", "promised", "is_unset"),
+    [
+        ({"dbt_delta.incomplete": "empty"}, {}, True),
+        ({"dbt_delta.incomplete": "empty"}, {"dbt_delta.incomplete": "sample"}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_new_version_does_not_inherit_that_rows_are_lacking(
+    replaced: dict[str, str], properties: dict[str, str], promised: dict[str, str], is_unset: bool
+) -> None:
+    package = iceberg()
+    package._iceberg__overwrite_all_sql = package.get_create_table_sql = lambda *of, **how: ""
+    package._iceberg__lost_sql = package._named = lambda *of: "t"
+    package.get_align_sql = lambda *of: []
+    columns = [{"name": name, "type": type} for name, type in replaced.items()]
+    table = {"columns": columns, "partitions": [], "properties": properties, "metadata": 1}
+    new, layout = [{"name": "id", "type": "int"}], {"partitions": [], "properties": promised}
+    built = package._iceberg__build_sql("t", "", new, layout, True, table)
+    unset = "alter table t unset tblproperties if exists ('dbt_delta.incomplete')"
+    assert built["after"] == ([unset] if is_unset else [])
+    assert package._iceberg__build_sql("t", "", new, layout, False, None)["after"] == []
+
+
 def test_files_of_former_partitions_are_replaced_by_row() -> None:
     column = {"name": "p", "type": "int", "source": "p", "source_type": "int"}
     batch = {"from": "b", "columns": [column], "target_columns": [column]}
