@@ -44,6 +44,7 @@ _FOLLOWING = {
     "macro.dbt.is_incremental",
     "macro.dbt_delta._new_input",
     "macro.dbt_delta._refuse_gap",
+    "macro.dbt_delta._asks_incremental",
 }
 # Settings that decide what a plan gives; not so those by which it is run, and what Delta keeps in
 # each session.

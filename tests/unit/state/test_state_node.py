@@ -4,8 +4,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from dbt_delta.state import build
 from dbt_delta.state import node as nodes
+from tests.unit.macros import test_tree
 
 
 def told(value: dict[str, Any]) -> Any:
@@ -177,6 +180,24 @@ def test_a_macro_that_asks_for_itself_is_found_behind_another() -> None:
     assert nodes.asks_incremental(["macro.a.outer"], called)
     for name in ("macro.dbt.is_incremental", "macro.dbt_delta._new_input", "macro.gone"):
         assert not nodes.asks_incremental([name], called)
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [("new_changes", False), ("new_rows", False), ("landed_csv", True), ("as_of", False)],
+)
+def test_what_follows_an_input_does_not_count_as_asking(name: str, asks: bool) -> None:
+    found = {
+        f"macro.dbt_delta.{macro.name}": SimpleNamespace(
+            name=macro.name,
+            package_name="dbt_delta",
+            macro_sql=macro.text,
+            depends_on=SimpleNamespace(macros=[f"macro.dbt_delta.{n}" for n in macro.calls]),
+        )
+        for macro in test_tree.macros().values()
+    }
+    given = SimpleNamespace(macros=found)
+    assert nodes.asks_incremental([f"macro.dbt_delta.{name}"], given) is asks
 
 
 def test_macros_behind_a_materialization_or_in_the_place_of_dbts_count() -> None:
