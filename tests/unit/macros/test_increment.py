@@ -123,7 +123,7 @@ def build(
         ),
         post_hooks=[],
         pre_hooks=[{"sql": sql} for sql in hooks],
-        render=lambda text: text.split(" : ")[-1] if session.cached is None else text,
+        render=lambda text: text.split(" : ")[-1 if session.cached is None else 0],
         run_query=session.ask,
         should_full_refresh=lambda: False,
         statement=session.statement,
