@@ -23,7 +23,7 @@
 #}
 {% macro _begin() -%}
     {%- do dbt_delta._hide_values(dbt_delta._masked_here()) -%}
-    {%- if config.get('location_root') and adapter.dbt_delta_check_place is defined -%}
+    {%- if (config.get('location_root') or '').startswith('s3') and adapter.dbt_delta_check_place is defined -%}
         {%- do adapter.dbt_delta_check_place(config.get('location_root')) -%}
     {%- endif -%}
     {%- if model.language != 'python' -%}

@@ -97,7 +97,8 @@
     The rows of the batch are checked as if they were NULL.
 #}
 {% macro _iceberg__check_batch(table, batch, settings) -%}
-    {%- if not table.get('checks') or settings.strategy != 'merge' or not settings.unique_key or settings.skip_matched -%}
+    {%- set updates = settings.strategy == 'merge' and settings.unique_key and not settings.skip_matched -%}
+    {%- if not table.get('checks') or not updates -%}
         {{- return(none) -}}
     {%- endif -%}
     {%- set given = [] -%}
