@@ -146,6 +146,7 @@ def check_place(spark: "SparkSession", place: str) -> None:
     except Exception as error:  # of py4j, or of Java in it
         problem = _reason(place, settings, _said(error))
     if problem:
+        problem = problem.replace("DBT_DELTA_STORE", "location_root")
         raise ValueError(f"location_root {place}: {problem}. Nothing was written.")
     _asked.add(bucket)
 
@@ -198,7 +199,7 @@ def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> s
                 "tables are there. Give the store a home of its own (DBT_DELTA_HOME)"
             )
         own = _identity(catalog)
-        if owner is None and _create(system, path, owner := own or uuid.uuid4().hex):
+        if owner is None and _create(system, path, _marker(owner := own or uuid.uuid4().hex)):
             if own is None:
                 root.sql(f"create schema {SCHEMA} comment '{owner}'")
         elif owner != own:
@@ -207,7 +208,7 @@ def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> s
                 "home that made them, or a folder of its own. If that catalog is gone, remove "
                 f"{MARKER}"
             )
-        if _create(system, path, owner):
+        if _create(system, path, _marker(owner)):
             return _IGNORES
     finally:
         system.close()
@@ -256,14 +257,18 @@ def _owner(root: "SparkSession", system: Any, path: Any) -> str | None:
         return None
 
 
-def _create(system: Any, path: Any, owner: str) -> bool:
+def _marker(owner: str) -> str:
+    return f"{owner}\n{ABOUT}\n"
+
+
+def _create(system: Any, path: Any, text: str) -> bool:
     """Whether the file was written; not if there is one."""
     try:
         if system.getScheme() == "s3a":
             stream = system.createFile(path).recursive().must(CONDITION, "true").build()
         else:
             stream = system.create(path, False)
-        stream.write(f"{owner}\n{ABOUT}\n".encode())
+        stream.write(text.encode())
         stream.close()
     except Exception as error:
         if _CONFLICT.search(_said(error)):

@@ -82,7 +82,7 @@ from (
         history.snapshot_id,
         snapshots.operation,
         snapshots.summary,
-        snapshots.summary['{{ merge }}inserted'] is null
+        not exists(map_keys(snapshots.summary), key -> startswith(key, '{{ merge }}'))
             and (
                 snapshots.operation in ('append', 'delete')
                 or snapshots.summary['replace-partitions'] = 'true'
