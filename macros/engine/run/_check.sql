@@ -138,6 +138,14 @@
             ~ table.partitions ~ ': insert_overwrite would replace the wrong rows. '
             ~ 'Nothing was written. Rebuild with --full-refresh, or set partition_by to ' ~ table.partitions ~ '.'
         ) -%}
+    {%- elif settings.strategy == 'insert_overwrite' and not dbt_delta._flag('incremental_apply_config_changes', true)
+        and layout.clustering | map('lower') | sort != table.clustering | map('lower') | sort -%}
+        {%- do dbt_delta._refuse(
+            'liquid_clustered_by is ' ~ layout.clustering ~ ', but ' ~ table.name ~ ' is clustered by '
+            ~ table.clustering ~ ', and incremental_apply_config_changes is false: insert_overwrite would replace the '
+            ~ 'wrong rows. Nothing was written. Set liquid_clustered_by to ' ~ table.clustering
+            ~ ', or incremental_apply_config_changes to true.'
+        ) -%}
     {%- endif -%}
     {%- do dbt_delta._in_format('check_strategy')(table, settings) -%}
     {%- do dbt_delta._in_format('check_isolation')(table.name, table.properties) -%}

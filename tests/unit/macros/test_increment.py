@@ -348,7 +348,11 @@ def test_a_partition_column_that_the_model_does_not_give_is_refused(macros) -> N
         ([], {"liquid_clustered_by": "v"}, "merge into `s`.`t`"),
         (["id"], {"liquid_clustered_by": "v"}, "merge into `s`.`t`"),
         (["v"], {}, "insert overwrite table `s`.`t` by name"),
-        (["v"], {"incremental_apply_config_changes": False}, "merge into `s`.`t`"),
+        (
+            ["v"],
+            {"liquid_clustered_by": "V", "incremental_apply_config_changes": False},
+            "merge into `s`.`t`",
+        ),
     ],
 )
 def test_insert_overwrite_goes_by_the_clustering_of_this_run(
@@ -360,6 +364,21 @@ def test_insert_overwrite_goes_by_the_clustering_of_this_run(
     assert write.startswith(start)
     assert ("DBT_INTERNAL_DEST.`v` <=> source." in write) is write.startswith("merge")
     assert "DBT_INTERNAL_DEST.`id` <=>" not in write
+
+
+@pytest.mark.parametrize(("was", "asked"), [(["id"], ["v"]), ([], ["v"]), (["v"], [])])
+def test_insert_overwrite_by_another_clustering_that_no_run_applies_is_refused(
+    macros, was: list[str], asked: list[str]
+) -> None:
+    table, columns = {**TABLE, "clustering": was}, {"id": "int", "v": "string"}
+    config = {"liquid_clustered_by": asked, "incremental_apply_config_changes": False}
+    session = Session(table, columns)
+    with pytest.raises(CompilationError, match="would replace the wrong rows") as no:
+        build(macros, session, incremental_strategy="insert_overwrite", **config)
+    assert f"liquid_clustered_by is {asked}, but `s`.`t` is clustered by {was}" in str(no.value)
+    assert session.written() == []
+    session = build(macros, Session(table, columns), unique_key="id", **config)
+    assert session.written()[-1].startswith("merge into ")
 
 
 @pytest.mark.parametrize("types", [{"id": "int", "v": "void"}, {"id": "int", "v": "string"}])
