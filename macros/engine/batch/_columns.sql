@@ -58,15 +58,17 @@
     }) -}}
 {%- endmacro %}
 
-{# The type of a column after a MERGE that evolves the schema: an atomic type changes only if it can be widened. #}
+{#
+    The type of a column after a MERGE that evolves the schema: it gets new fields, and an atomic type that can be widened
+    changes. Fields that the batch does not have stay in it: Delta sets those that an assigned struct lacks to NULL.
+#}
 {% macro _evolved_type(source, table) -%}
     {%- set found = dbt_delta._column(table.columns, source.name) -%}
+    {%- if found is none -%}{{- return(source.type) -}}{%- endif -%}
     {%- set widens = dbt_delta._has_feature(table.properties, 'type_widening') -%}
-    {{- return(
-        found.type if found is not none and dbt_delta._type_kind(found.type) == 'atomic'
-            and not (widens and dbt_delta._widens(found.type, source.type))
-        else source.type
-    ) -}}
+    {{- return(dbt_delta._type_after(
+        source.type, found.type, 'sync_all_columns' if widens else 'append_new_columns'
+    )) -}}
 {%- endmacro %}
 
 {# Refuses a batch without a column that decides where its rows belong, or which rows they replace. #}

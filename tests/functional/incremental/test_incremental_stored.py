@@ -70,6 +70,12 @@ STORED: dict[str, tuple[str, str, dict[str, Any], list[tuple[Any, ...]]]] = {
         SKIPPED,
         [(1, {"a": 1, "b": {"c": 2, "d": 4}})],
     ),
+    "fields_stay_and_come": (
+        "select 1 as id, named_struct('a', 1, 'b', named_struct('c', 2, 'd', 3)) as s",
+        "select 1 as id, named_struct('b', named_struct('e', 5, 'd', 4)) as s",
+        {**SKIPPED, "merge_with_schema_evolution": True},
+        [(1, {"a": 1, "b": {"c": 2, "d": 4, "e": 5}})],
+    ),
     "new_by_merge": (
         FIRST,
         values("id, v, n", "1, 'a', 5", "2, 'b', null"),

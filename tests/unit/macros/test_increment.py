@@ -366,6 +366,44 @@ def test_insert_overwrite_goes_by_the_clustering_of_this_run(
     assert "DBT_INTERNAL_DEST.`id` <=>" not in write
 
 
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("struct<b:int>", "named_struct('a', {old}.`a`, 'b', {new}.`b`)"),
+        ("struct<c:int,b:int>", "named_struct('a', {old}.`a`, 'b', {new}.`b`, 'c', {new}.`c`)"),
+    ],
+)
+@pytest.mark.parametrize("evolves", [False, True])
+def test_an_update_keeps_the_fields_that_the_batch_does_not_have(
+    macros, given: str, value: str, evolves: bool
+) -> None:
+    struct = {"name": "s", "type": "struct<a:int,b:int>", "comment": "", "nullable": True}
+    session = Session({**TABLE, "columns": [*TABLE["columns"], struct]}, {"id": "int", "s": given})
+    build(macros, session, unique_key="id", merge_with_schema_evolution=evolves)
+    if not evolves:
+        value = value.replace(", 'c', {new}.`c`", "")
+    names = {"old": "DBT_INTERNAL_DEST.`s`", "new": "DBT_INTERNAL_SOURCE.`s`"}
+    assert value.format(**names) + " end when not matched" in session.written()[-1]
+
+
+@pytest.mark.parametrize(
+    ("was", "given", "properties", "type"),
+    [
+        ("int", "bigint", {}, "int"),
+        ("int", "bigint", {"delta.enableTypeWidening": "true"}, "bigint"),
+        ("struct<a:int>", "struct<a:bigint>", {"delta.enableTypeWidening": "true"},
+         "struct<a:bigint>"),
+        ("struct<a:int>", "struct<b:bigint>", {}, "struct<a:int,b:bigint>"),
+        ("array<struct<a:int>>", "array<struct<b:int>>", {}, "array<struct<a:int,b:int>>"),
+    ],
+)  # fmt: skip
+def test_the_type_of_a_column_that_a_merge_evolves(
+    macros, was: str, given: str, properties: dict[str, str], type: str
+) -> None:
+    table = {"properties": properties, "columns": [{"name": "V", "type": was}]}
+    assert macros()._evolved_type({"name": "v", "type": given}, table) == type
+
+
 @pytest.mark.parametrize(("was", "asked"), [(["id"], ["v"]), ([], ["v"]), (["v"], [])])
 def test_insert_overwrite_by_another_clustering_that_no_run_applies_is_refused(
     macros, was: list[str], asked: list[str]
