@@ -1,10 +1,12 @@
 {#
     The condition that a value, or a value in it, changes when it is stored as another type; empty if no value can
-    change. Fields that the other type does not have are ignored. Spark itself refuses what it cannot store.
+    change. Fields that the other type does not have are ignored. Delta casts where Spark would refuse to store: a
+    timestamp becomes a number of seconds.
 #}
 {% macro _altered(expression, type, wanted, depth=0) -%}
     {%- set kind, parts, item = dbt_delta._type_kind(wanted), [], 'x' ~ depth -%}
-    {%- if type == wanted or kind != dbt_delta._type_kind(type) -%}{{- return('') -}}{%- endif -%}
+    {%- if type in (wanted, 'void') or wanted == 'variant' -%}{{- return('') -}}{%- endif -%}
+    {%- if kind != dbt_delta._type_kind(type) -%}{{- return(expression ~ ' is not null') -}}{%- endif -%}
     {%- if kind == 'atomic' -%}{{- return(dbt_delta._altered_value(expression, type, wanted)) -}}{%- endif -%}
     {%- if kind == 'struct' -%}
         {%- set fields = dbt_delta._struct_fields(wanted) -%}
@@ -25,15 +27,20 @@
     {{- return('coalesce(exists(' ~ items ~ ', ' ~ item ~ ' -> ' ~ altered ~ '), false)' if altered else '') -}}
 {%- endmacro %}
 
-{# The same for an atomic value: cast to the other type and back it is another value. #}
+{#
+    The same for an atomic value: cast to the other type and back it is another value. Any value is one between other
+    types, except as text.
+#}
 {% macro _altered_value(expression, type, wanted) -%}
-    {%- set number = '(tinyint|smallint|int|bigint|float|double|decimal)\\b' -%}
+    {%- set number = '(boolean|tinyint|smallint|int|bigint|float|double|decimal)\\b' -%}
     {%- set time = '(date|timestamp|timestamp_ntz)$' -%}
     {%- set is_number = modules.re.match(number, type) and modules.re.match(number, wanted) -%}
     {%- set is_time = modules.re.match(time, type) and modules.re.match(time, wanted) -%}
-    {%- if dbt_delta._fits(type, wanted) -%}{{- return('') -}}{%- endif -%}
+    {%- if dbt_delta._fits(type, wanted) or modules.re.match('(string|varchar|char)\\b', wanted) and type != 'string' -%}
+        {{- return('') -}}
+    {%- endif -%}
     {%- if type == 'string' -%}{{- return(dbt_delta._misfit(expression, wanted)) -}}{%- endif -%}
-    {%- if not is_number and not is_time -%}{{- return('') -}}{%- endif -%}
+    {%- if not is_number and not is_time -%}{{- return(expression ~ ' is not null') -}}{%- endif -%}
     {%- set stored = 'try_cast(' ~ expression ~ ' as ' ~ wanted ~ ')' -%}
     {%- if (type, wanted) == ('double', 'float') -%}
         {#- 0.1 is another number as float, but has the same digits. -#}

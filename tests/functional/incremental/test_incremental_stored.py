@@ -168,6 +168,25 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], str]] = {
         KEYED,
         "in the model and array<struct<n:int>> in",
     ),
+    # Delta casts what Spark would refuse to store: to whole seconds, and 2 to true.
+    "seconds": (
+        "select 1 as id, 1L as v",
+        "select 1 as id, timestamp'2024-01-01 10:00:00' as v",
+        KEYED,
+        "Column v is timestamp in the model and bigint in",
+    ),
+    "seconds_in_a_struct": (
+        "select 1 as id, named_struct('at', 1L) as s",
+        "select 2 as id, named_struct('at', timestamp'2024-01-01 10:00:00') as s",
+        APPENDED,
+        "in the model and struct<at:bigint> in",
+    ),
+    "two_is_true": (
+        "select 1 as id, array(true) as l",
+        "select 1 as id, array(1, 2) as l",
+        KEYED,
+        "in the model and array<boolean> in",
+    ),
     "empty_partition": (
         values("id, p", "1, null", "2, 'x'"),
         "select 3 as id, '' as p",

@@ -190,6 +190,33 @@ def test_type_after_of_fields_with_odd_names(macros, mode: str, type: str) -> No
     assert macros()._type_after(source, "map<int,struct<`<18`:int,`x)y(`:int>>", mode) == type
 
 
+@pytest.mark.parametrize(
+    ("type", "wanted", "altered"),
+    [
+        ("int", "bigint", ""),
+        ("void", "struct<a:int>", ""),
+        ("timestamp", "string", ""),
+        ("binary", "string", ""),
+        ("int", "variant", ""),
+        # Delta casts them: a timestamp becomes seconds, 2 becomes true, a struct the text {1}.
+        ("timestamp", "bigint", "c is not null"),
+        ("int", "timestamp", "c is not null"),
+        ("struct<a:int>", "string", "c is not null"),
+        ("int", "boolean", "not (try_cast(try_cast(c as boolean) as int) <=> c)"),
+        ("boolean", "int", "not (try_cast(try_cast(c as int) as boolean) <=> c)"),
+        ("struct<at:timestamp,n:int>", "struct<at:bigint,n:bigint>", "c.`at` is not null"),
+        ("array<date>", "array<int>", "coalesce(exists(c, x0 -> x0 is not null), false)"),
+        (
+            "map<string,binary>",
+            "map<string,double>",
+            "coalesce(exists(map_entries(c), x0 -> x0.value is not null), false)",
+        ),
+    ],
+)
+def test_what_changes_when_it_is_stored(macros, type: str, wanted: str, altered: str) -> None:
+    assert macros()._altered("c", type, wanted) == altered
+
+
 def test_conformed_leaves_equal_types_alone(macros) -> None:
     assert macros()._conformed("`a`", NESTED, NESTED) == "`a`"
     assert macros()._conformed("`a`", "int", "bigint") == "`a`"
