@@ -54,14 +54,17 @@
     {{- return(places[relation.schema] ~ '/' ~ name) -}}
 {%- endmacro %}
 
-{# Leftovers of killed runs of the model, at the time of the listing. #}
+{#
+    Leftovers of killed runs of the model, at the time of the listing. A run that lives may be writing to a folder, whose
+    table the catalog has only when all rows are there.
+#}
 {% macro _drop_leftovers(relation) -%}
     {%- set own = (
         dbt_delta._beside(relation, '').identifier[-10:], dbt_delta._beside(relation, '', of='judged').identifier[-10:]
     ) -%}
     {%- set start = relation.identifier | lower ~ '__dbt_' -%}
     {%- for name, path in dbt_delta._folders(relation).items() if name[:-10] == start ~ 'tmp_' -%}
-        {%- do adapter.dbt_delta_drop_folder(path) -%}
+        {%- do adapter.dbt_delta_drop_folder(path, idle_hours=12) -%}
     {%- endfor -%}
     {%- for left in dbt_delta._leftovers(relation)
         if (left.identifier | lower)[:-14] == start and not left.identifier.endswith(own) -%}

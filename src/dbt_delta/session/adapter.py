@@ -177,11 +177,11 @@ class DeltaAdapter(StockAdapter):
         return folders.unreadable_names(connection.session, path) if connection else []
 
     @available
-    def dbt_delta_drop_folder(self, path: str) -> None:
+    def dbt_delta_drop_folder(self, path: str, idle_hours: float = 0) -> None:
         """See ``folders.drop``."""
         from dbt_delta.session import folders
 
-        folders.drop(self._session().session, path)
+        folders.drop(self._session().session, path, idle_hours)
 
     @available
     def dbt_delta_check_place(self, place: str) -> None:

@@ -6,6 +6,7 @@ it leaves a folder that DROP does not remove, and in which Delta refuses to crea
 
 import os
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -47,8 +48,10 @@ def of_schema(spark: "SparkSession", schema: str) -> str:
     return str(hadoop_path(spark._jvm, java(spark._jvm, "java.net.URI")(location)).toString())
 
 
-def drop(spark: "SparkSession", path: str) -> None:
-    """Removes a folder in which a run staged rows.
+def drop(spark: "SparkSession", path: str, idle_hours: float = 0) -> None:
+    """Removes a folder in which a run staged rows, unless it changed within these hours.
+
+    Spark would not notice that files are gone which tasks of a living run have written.
 
     Raises:
         ValueError: its name is not one that only a run creates.
@@ -56,7 +59,21 @@ def drop(spark: "SparkSession", path: str) -> None:
     if not STAGED.search(path):
         raise ValueError(f"{path} is not a folder in which a run of dbt_delta staged rows")
     system, place = open_path(spark, path)
-    system.delete(place, True)
+    if not idle_hours or _is_idle(system, place, time.time() - idle_hours * 3600):
+        system.delete(place, True)
+
+
+def _is_idle(system: Any, place: Any, since: float) -> bool:
+    """Whether a folder and its files are as they were at that time; not if they cannot be read."""
+    try:
+        newest = system.getFileStatus(place).getModificationTime()
+        files = system.listFiles(place, True)
+        while newest < since * 1000 and files.hasNext():
+            newest = max(newest, files.next().getModificationTime())
+    except Exception as error:
+        logger.debug(f"{place} cannot be listed, and stays: {error}")
+        return False
+    return newest < since * 1000
 
 
 def unreadable_names(spark: "SparkSession", path: str) -> list[str]:

@@ -1,6 +1,8 @@
 """Folders that a killed CREATE TABLE AS leaves: its files, and nothing that the catalog knows."""
 
+import os
 import shutil
+import time
 from pathlib import Path
 
 from tests.functional import tables
@@ -60,11 +62,15 @@ def test_a_first_build_that_was_killed_is_built_again(project: Project) -> None:
     # What was staged goes with the next run.
     left = [project.warehouse / f"{name}__dbt_tmp_0123456789" for name in ("i", "h", "m")]
     kept = [project.warehouse / name for name in ("i__dbt_tmp_mine", "other__dbt_tmp_0123456789")]
-    for folder in (*left, *kept):
+    # A run that lives may be writing to it.
+    young = project.warehouse / "i__dbt_tmp_9876543210"
+    for folder in (*left, *kept, young):
         leave_files(folder)
+        for path in (folder / "part-0.snappy.parquet", folder) if folder != young else ():
+            os.utime(path, (time.time() - 13 * 3600,) * 2)
     project.dbt("build")
     assert [folder for folder in left if folder.exists()] == []
-    assert [folder for folder in kept if not folder.exists()] == []
+    assert [folder for folder in (*kept, young) if not folder.exists()] == []
 
 
 def test_a_table_that_the_catalog_lost_is_not_built_over(project: Project) -> None:
