@@ -82,6 +82,9 @@
     {%- if type == 'timestamp' -%}{{- return('timestamp_micros(' ~ text ~ ')') -}}
     {%- elif type in ('date', 'timestamp_ntz') -%}{{- return(type ~ "'" ~ text ~ "'") -}}
     {%- elif type == 'string' -%}{{- return(dbt_delta._literal(text)) -}}
+    {%- elif type.startswith('decimal') -%}
+        {#- Without ANSI a small one is shown as 1.2E-7, which as a number is a rounded double. -#}
+        {%- set text = dbt_delta._literal(text) -%}
     {%- endif -%}
     {{- return('cast(' ~ text ~ ' as ' ~ type ~ ')') -}}
 {%- endmacro %}

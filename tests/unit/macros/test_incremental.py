@@ -758,3 +758,18 @@ def test_bytes_that_are_no_text_bound_nothing(macros) -> None:
         found = {"low_0": low, "high_0": high, "nulls_0": 0, "values_0": None}
         bounds = macros()._found_bounds([key], found, [{"name": "id", "type": "string"}])
         assert bool(bounds) == is_bound, (low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "type", "literal"),
+    [
+        ("5", "int", "cast(5 as int)"),
+        ("a'b", "string", r"'a\'b'"),
+        ("2024-01-01", "date", "date'2024-01-01'"),
+        # As a number it is a double, and the bound another one than the key.
+        ("1.23456789012345678901234E-7", "decimal(38,30)",
+         "cast('1.23456789012345678901234E-7' as decimal(38,30))"),
+    ],
+)  # fmt: skip
+def test_a_bound_is_the_key_itself(macros, text: str, type: str, literal: str) -> None:
+    assert macros()._bound_literal(text, type) == literal
