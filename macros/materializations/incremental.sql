@@ -75,9 +75,11 @@
     {%- do dbt_delta._finish_judged(judged) -%}
 {%- endmacro %}
 
-{# Whether the rows that were judged are a table that gives the batch, as it is. #}
+{# Whether the batch is a table as it is: that of a Python model, or the rows that were judged. #}
 {% macro _is_fixed_by(judged, settings) -%}
-    {{- return(judged.staging is not none and settings.duplicate_keys != 'latest') -}}
+    {{- return(
+        model.language == 'python' or (judged.staging is not none and settings.duplicate_keys != 'latest')
+    ) -}}
 {%- endmacro %}
 
 {# The SELECT with the newest row of each key, if the model asks for it. #}

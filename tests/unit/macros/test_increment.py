@@ -83,6 +83,7 @@ def build(
     plugin: dict[str, Any] | None = None,
     parents: tuple[str, ...] = (),
     asks: bool = False,
+    language: str = "sql",
     **config: Any,
 ) -> Session:
     """Runs the model with that configuration; it may ask is_incremental()."""
@@ -117,7 +118,7 @@ def build(
         local_md5=lambda text: "0123456789abcdef",
         log=lambda text, info: session.sent.append(text),
         model=SimpleNamespace(
-            language="sql", columns={}, constraints=[], extra_ctes=[], unique_id="model.p.t",
+            language=language, columns={}, constraints=[], extra_ctes=[], unique_id="model.p.t",
             raw_code=again if asks else "select * from again", get={}.get, config={},
             depends_on=SimpleNamespace(nodes=list(parents), macros=[]),
         ),
@@ -417,6 +418,19 @@ def test_insert_overwrite_by_another_clustering_that_no_run_applies_is_refused(
     assert session.written() == []
     session = build(macros, Session(table, columns), unique_key="id", **config)
     assert session.written()[-1].startswith("merge into ")
+
+
+@pytest.mark.parametrize("config", [{"duplicate_keys": "error"}, {"null_keys": "error"}])
+def test_the_rows_of_a_python_model_are_checked_where_they_are(
+    macros, config: dict[str, str]
+) -> None:
+    session = Session(None, {"id": "int", "v": "string"})
+    build(macros, session, language="python", unique_key="id", **config)
+    made, *dropped = session.written()
+    assert made.startswith("create table `s`.`t` using delta")
+    assert made.endswith(f"select * from ( select * from {STAGING} ) as batch")
+    assert dropped == [f"drop table if exists {STAGING}"]
+    assert f"from ( select * from {STAGING} ) as batch group by" in " ".join(session.sent)
 
 
 @pytest.mark.parametrize("types", [{"id": "int", "v": "void"}, {"id": "int", "v": "string"}])
