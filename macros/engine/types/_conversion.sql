@@ -36,9 +36,8 @@
     {%- set time = '(date|timestamp|timestamp_ntz)$' -%}
     {%- set is_number = modules.re.match(number, type) and modules.re.match(number, wanted) -%}
     {%- set is_time = modules.re.match(time, type) and modules.re.match(time, wanted) -%}
-    {%- if dbt_delta._fits(type, wanted) or modules.re.match('(string|varchar|char)\\b', wanted) and type != 'string' -%}
-        {{- return('') -}}
-    {%- endif -%}
+    {%- set becomes_text = type != 'string' and modules.re.match('(string|varchar|char)\\b', wanted) -%}
+    {%- if becomes_text or dbt_delta._fits(type, wanted) -%}{{- return('') -}}{%- endif -%}
     {%- if type == 'string' -%}{{- return(dbt_delta._misfit(expression, wanted)) -}}{%- endif -%}
     {%- if not is_number and not is_time -%}{{- return(expression ~ ' is not null') -}}{%- endif -%}
     {%- set stored = 'try_cast(' ~ expression ~ ' as ' ~ wanted ~ ')' -%}
@@ -98,11 +97,16 @@
     {{- return('case when ' ~ expression ~ ' is not null then named_struct(' ~ parts | join(', ') ~ ') end') -}}
 {%- endmacro %}
 
-{# An expression that is equal for equal values of a type; Spark cannot compare maps and variants. #}
+{#
+    An expression that is equal for equal values of a type. Spark cannot compare maps and variants, and by a collation
+    texts that differ may be equal.
+#}
 {% macro _comparable(expression, type, depth=0) -%}
     {%- set kind = dbt_delta._type_kind(type) -%}
-    {%- if 'map<' not in type and 'variant' not in type -%}
+    {%- if 'map<' not in type and 'variant' not in type and ' collate ' not in type -%}
         {{- return(expression) -}}
+    {%- elif kind == 'atomic' and 'variant' not in type -%}
+        {{- return('collate(' ~ expression ~ ", 'UTF8_BINARY')") -}}
     {%- elif kind == 'atomic' -%}
         {#- A text and a date may have the same JSON. -#}
         {{- return("concat(schema_of_variant(" ~ expression ~ "), ' ', to_json(" ~ expression ~ '))') -}}

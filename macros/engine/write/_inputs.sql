@@ -20,7 +20,9 @@
 {%- endfor -%}
 {%- for key in keys -%}
     {%- set column = dbt_delta._column(columns, key) -%}
-    {%- do key_parts.append(dbt_delta._comparable(dbt_delta._quoted(column.name), column.type)) -%}
+    {%- set name = dbt_delta._quoted(column.name) -%}
+    {#- Keys that a collation calls equal are one key to the merge. -#}
+    {%- do key_parts.append(name if ' collate ' in column.type else dbt_delta._comparable(name, column.type)) -%}
 {%- endfor -%}
 {%- set of_key = 'over (partition by ' ~ key_parts | join(', ') -%}
 {%- set of_row = 'over (partition by ' ~ parts | join(', ') -%}

@@ -185,6 +185,13 @@ def test_last_images(macros, is_reversed: bool) -> None:
     ]  # fmt: skip
 
 
+def test_keys_that_a_collation_calls_equal_are_one_key(macros) -> None:
+    columns = [{"name": name, "type": "string collate UTF8_LCASE"} for name in ("id", "v")]
+    sql = macros()._netted_sql("select * from changes", columns, ["id"])
+    assert "over (partition by `id`)" in sql
+    assert "over (partition by collate(`id`, 'UTF8_BINARY'), collate(`v`, 'UTF8_BINARY'))" in sql
+
+
 def test_the_text_says_what_was_read(macros) -> None:
     package = macros(tojson=lambda value, sort_keys: json.dumps(value, sort_keys=sort_keys))
     name = "s.it's */ ${a}; `b`"

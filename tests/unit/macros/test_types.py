@@ -247,6 +247,16 @@ def test_comparable_map(macros) -> None:
     assert macros()._comparable("`s`", "struct<a:int>") == "`s`"
 
 
+def test_comparable_tells_texts_apart_that_a_collation_calls_equal(macros) -> None:
+    package = macros()
+    assert package._comparable("`v`", "string") == "`v`"
+    assert package._comparable("`v`", "string collate UTF8_LCASE") == "collate(`v`, 'UTF8_BINARY')"
+    assert package._comparable("`l`", "array<string collate UNICODE_CI>") == (
+        "transform(`l`, x0 -> collate(x0, 'UTF8_BINARY'))"
+    )
+    assert package._comparable("`s`", "struct<` collate `:int>").endswith(".` collate `) end")
+
+
 @pytest.mark.parametrize(
     ("kind", "plain", "others"),
     [
