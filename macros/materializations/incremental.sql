@@ -110,7 +110,7 @@
         {{- return(dbt_delta._increment_schema(existing, table, sql, settings, promised, layout.expectations)) -}}
     {%- endif -%}
     {%- if dbt_delta._sample() -%}{%- do dbt_delta._check_added_sample(table, settings) -%}{%- endif -%}
-    {%- set settings = dbt_delta._from_watermark(settings) -%}
+    {%- set settings = dict(dbt_delta._from_watermark(settings), meant=dbt_delta._meant_rows(table, settings)) -%}
     {%- set is_altered = dbt_delta.get_align_sql(existing, promised) | length > 0 -%}
     {%- set judged = dbt_delta._judge(sql, layout.expectations, staged=layout.expectations and (
         is_altered or dbt_delta._stores_judged(table, sql, settings, promised)
@@ -140,6 +140,7 @@
     {#- A user's own strategy may write columns by position. -#}
     {%- set last = ['drop'] if settings.strategy in dbt_delta._strategies() else [] -%}
     {%- do dbt_delta._align(existing, promised, batch.changes | rejectattr('kind', 'in', last) | list) -%}
+    {%- set settings = dbt_delta._still_meaning(table, settings) -%}
     {%- set took = dbt_delta._quarantine_batch(judged, table, batch, settings) -%}
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}

@@ -244,7 +244,7 @@ from (
 {% macro _batch_scope(table, batch, settings) -%}
     {%- set strategy = settings.strategy -%}
     {%- if strategy in ('replace_where', 'microbatch') -%}
-        {%- set conditions = (dbt_delta._window(table) if strategy == 'microbatch' else []) + settings.predicates -%}
+        {%- set conditions = dbt_delta._replacing(table, settings) -%}
         {{- return(dbt_delta._scope('where', where=dbt_delta._all_of(conditions)) if conditions else dbt_delta._scope('none')) -}}
     {%- elif strategy == 'insert_overwrite' -%}
         {%- set keys = dbt_delta._scope_keys(table, batch, table.clustering) if table.clustering

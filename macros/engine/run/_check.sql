@@ -71,6 +71,16 @@
 {%- endmacro %}
 
 {#
+    Which rows a predicate with a subquery means before the batch is read; none without a subquery, or if Spark refuses
+    the predicate, as where this run adds a column that it names. See _still_meaning.
+#}
+{% macro _meant_rows(table, settings) -%}
+    {%- if not dbt_delta._replaces_by_subquery(settings) -%}{{- return(none) -}}{%- endif -%}
+    {%- set found = dbt_delta._attempt(dbt_delta._meant_rows_sql(table, dbt_delta._replacing(table, settings))) -%}
+    {{- return(found.rows[0]['meant'] if found.rows else none) -}}
+{%- endmacro %}
+
+{#
     Refuses to write NULL to an identity column, or to a column that Delta may compute or that may have a DEFAULT, if
     Spark does not say. Writers before version 4 compute nothing.
 #}

@@ -34,9 +34,10 @@ from tests.functional.tables import json_rows, versions
 def built(new_shared_project: Callable[[str], Project]) -> Built:
     """Between the runs the data of old days is lost, and others leave relations beside a model."""
     project = new_shared_project("staging")
+    raced = {name: text.replace("{schema}", project.schema) for name, text in RACED.items()}
     write_models(
         project,
-        {**EVALUATED_ONCE, **CHANGING, **RACED, **PLAIN, **PRUNED, **NO_MATCH_HIDDEN, **SWEPT},
+        {**EVALUATED_ONCE, **CHANGING, **raced, **PLAIN, **PRUNED, **NO_MATCH_HIDDEN, **SWEPT},
     )
     first = project.dbt("run")
     for name in RACED:
@@ -61,7 +62,7 @@ def _other_writer(project: Project) -> Generator[None, None, None]:
     repeatedly = retry.repeatedly
 
     def racing(sql: str, *arguments: Any) -> Any:
-        written = re.search(r"(?:merge|insert) into \S*`(raced_\w+)`", sql)
+        written = re.search(r"(?:merge into|insert into|overwrite table) \S*`(raced_\w+)`", sql)
         if written and written.group(1) in RACED:
             name = written.group(1)
             project.sql(f"insert into {{schema}}.of_{name} values ({RACED_LATE[name]})")
@@ -139,6 +140,7 @@ RACED_LATE = {
     "raced_null": "null, 'q', 2",
     "raced_unmarked": "null, 'q', 2",
     "raced_value": "10, 'q', 2.5",
+    "raced_scope": "9, 'q', 1",
 }
 RACED_KEY = {"unique_key": "id", "merge_prune": "off"}
 RACED_LOOK = {**RACED_KEY, "duplicate_keys": "error"}
@@ -170,6 +172,13 @@ RACED = {
         "raced_unmarked", "id, v, int(d) as d", incremental_strategy="delete+insert", **RACED_KEY
     ),
     "raced_value": _raced("raced_value", "id, v, d", **RACED_KEY),
+    # Row 9 would be removed, and the batch does not have it.
+    "raced_scope": model(
+        "select * from values (1, '', 1), (9, 'x', 1) as _ (id, v, d)",
+        "select 1 as id, 'new' as v, 1 as d",
+        incremental_strategy="replace_where",
+        incremental_predicates="id in (select id from {schema}.of_raced_scope where d < 2)",
+    ),
 }  # fmt: skip
 
 
@@ -177,7 +186,8 @@ def test_rows_that_come_between_the_looks_and_the_write_are_refused(built: Built
     """The looks of a batch that is not staged saw a source without them."""
     found = messages(built.second)
     for name in RACED:
-        assert "changed during the write. Nothing was written" in found[name], name
+        when = "run" if name == "raced_scope" else "write"
+        assert f"changed during the {when}. Nothing was written" in found[name], name
 
 
 PLAIN = {

@@ -54,6 +54,10 @@ class Session:
                 return SimpleNamespace(rows=rows)
         return SimpleNamespace(rows=[(0, None) * 9])
 
+    def attempt(self, sql: str) -> tuple[str, Any]:
+        found = self.ask(sql)
+        return ("", found if "as meant" in sql else [])
+
     def look(self, *name: str) -> dict[str, Any]:
         self.sent.append("look at the table")
         return dict(self.table)
@@ -96,7 +100,7 @@ def build(
         cache_added=lambda relation: setattr(session, "cached", relation),
         dbt_delta_relation=session.look,
         get_columns_in_relation=lambda relation: [],
-        dbt_delta_attempt=lambda sql: ("", []),
+        dbt_delta_attempt=session.attempt,
         dbt_delta_with=session.configured,
         dbt_delta_columns=lambda sql: [
             {"name": name, "type": type} for name, type in session.columns.items()
@@ -418,6 +422,41 @@ def test_insert_overwrite_by_another_clustering_that_no_run_applies_is_refused(
     assert session.written() == []
     session = build(macros, Session(table, columns), unique_key="id", **config)
     assert session.written()[-1].startswith("merge into ")
+
+
+@pytest.mark.parametrize(
+    ("predicate", "named"),
+    [
+        ("id in (select id from queue)", "`id`"),
+        # No column is named: all count.
+        ("struct(*) in (select * from queue)", "`id`, `v`"),
+        ("id > 5", None),
+    ],
+)
+def test_a_subquery_means_the_same_rows_before_the_select_and_in_the_write(
+    macros, predicate: str, named: str | None
+) -> None:
+    """Its rows are removed, and those of the batch take their place."""
+    session = Session(TABLE, {"id": "int", "v": "string"})
+    session.answers = {"select concat(count(*)": [{"meant": "2 -7"}]}
+    inside = [{"row_count": 2, "outside": 0}]
+    session.answers["select count(*) as row_count, count_if(__dbt_inside"] = inside
+    where = {"incremental_strategy": "replace_where", "incremental_predicates": predicate}
+    build(macros, session, **where)
+    *_, write = [sql for sql in session.sent if sql.startswith("insert overwrite")]
+    asked = [n for n, sql in enumerate(session.sent) if sql.startswith("select concat(count(*)")]
+    if named is None:
+        assert not asked
+        assert "raise_error" not in write
+        return
+    (before,) = asked
+    staged = [n for n, sql in enumerate(session.sent) if sql.startswith("create table")]
+    assert before < staged[0]
+    meant = session.sent[before]
+    assert f"xxhash64({named}) " in meant
+    assert meant.endswith(f"from `s`.`t` where {predicate}")
+    assert f"where (if(( {meant} ) = '2 -7', ({predicate}), raise_error('The rows of" in write
+    assert write.endswith(")) is not true")
 
 
 @pytest.mark.parametrize("config", [{"duplicate_keys": "error"}, {"null_keys": "error"}])

@@ -10,7 +10,7 @@
         {{- return(any_row ~ ' where ' ~ dbt_delta._all_of(settings.predicates) ~ '\nlimit 1') -}}
     {%- elif strategy in ('replace_where', 'microbatch', 'insert_overwrite') and batch.rows in (none, 0)
         and not (strategy == 'insert_overwrite' and table.partitions) -%}
-        {%- set predicates = (dbt_delta._window(table) if strategy == 'microbatch' else []) + settings.predicates -%}
+        {%- set predicates = dbt_delta._replacing(table, settings) -%}
         {%- set is_where = strategy != 'insert_overwrite' and predicates | length > 0 -%}
         {%- set replaced = '\nunion all\nselect 1 from ' ~ table.name -%}
         {%- set where = ' where ' ~ dbt_delta._all_of(predicates) if is_where else '' -%}
