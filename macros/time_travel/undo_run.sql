@@ -13,13 +13,16 @@
     {%- set id = dbt_delta._run_id(run, times, 'undo_run: this project') -%}
     {%- set plan = none -%}
     {%- if run == 'last' and runs[id].undo_of in runs -%}
-        {#- The last run was an undo. If it was killed half-way, this call finishes it. -#}
-        {%- set begun = dbt_delta._undo_plan(runs[id].undo_of, tables, runs, runs[id].cascade) -%}
+        {#- The last run was an undo. If it was killed half-way, this call finishes it, without what it left out. -#}
+        {%- set left_out = runs[id].exclude -%}
+        {%- set begun = dbt_delta._undo_plan(
+            runs[id].undo_of, dbt_delta._without_tables(tables, left_out), runs, runs[id].cascade
+        ) -%}
         {%- if begun.steps or begun.reasons -%}
-            {%- set plan = begun -%}
+            {%- set plan = dict(begun, exclude=dbt_delta._names(exclude) + left_out) -%}
         {%- endif -%}
     {%- endif -%}
-    {%- set plan = plan or dbt_delta._undo_plan(id, tables, runs, cascade) -%}
+    {%- set plan = plan or dict(dbt_delta._undo_plan(id, tables, runs, cascade), exclude=dbt_delta._names(exclude)) -%}
     {%- for line in found.lost -%}{%- do print(line ~ '.') -%}{%- endfor -%}
     {%- if plan.reasons -%}
         {%- do dbt_delta._refuse(
@@ -36,7 +39,9 @@
         {%- do print('Dry run: nothing was changed.') -%}
         {{- return(dbt_delta._refuse_broken(found.broken)) -}}
     {%- endif -%}
-    {%- do dbt_delta._take_steps(plan.steps, {'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade}) -%}
+    {%- do dbt_delta._take_steps(plan.steps, {
+        'dbt_undo_of': plan.run, 'dbt_undo_cascade': plan.cascade, 'dbt_undo_exclude': plan.exclude,
+    }) -%}
     {%- do print('Undone: ' ~ plan.steps | length ~ ' tables.') -%}
     {%- do dbt_delta._refuse_broken(found.broken) -%}
 {%- endmacro %}

@@ -190,12 +190,13 @@ where not __dbt_in_scope
 {%- endif %}
 {%- endmacro %}
 
-{# A quarantine of this run's rows only, in the place of `existing`, which may be none. #}
+{# A quarantine of this run's rows only, in the place of `existing`, if there is one: its pins and retention stay. #}
 {% macro _create_quarantine_sql(name, judged, columns, existing=none) -%}
 {%- set scope = dbt_delta._scope('all') -%}
 {{ dbt_delta._in_format('create_words')() if existing is none else 'create or replace table' }} {{ name }}
 using {{ dbt_delta._target_format() }}
 {%- set properties = dbt_delta._feature_properties(['column_mapping', 'type_widening']) %}
+{%- if existing is not none %}{% set properties = dbt_delta._handed_on(existing, properties) %}{% endif %}
 {%- if properties %}
 tblproperties {{ dbt_delta._literal_pairs(properties) }}
 {%- endif %}

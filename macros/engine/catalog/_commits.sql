@@ -2,7 +2,8 @@
     The commits of a table, newest first: {version, snapshot, time, operation, parameters, metrics}; `snapshot` is the
     number by which readers find the version, if that is another one. And what the tag
     says, which is none or empty if dbt did not make the commit: {node, run, project, started}; of an undo also
-    `undo_of`, the run that was undone, `undo_cascade`, and `kept`, the properties that it kept; `replaced`, the kind
+    `undo_of`, the run that was undone, `undo_cascade`, `undo_exclude`, the names that it left out, and `kept`, the
+    properties that it kept, none for one that it kept away; `replaced`, the kind
     of relation that the table replaced when it was created; `expectations`, what became of the rows of the run;
     `released`, which rows came from the quarantine; `inputs`, what was read of them, {name: {id, version}}, and
     `carrier`, the commit from which that run went on; `is_hook`, whether a model's hook made it; `stream`, the stream's
@@ -43,12 +44,12 @@
     {%- set found = fromjson(text or '{}', {}) -%}
     {%- set found = found if found is mapping else {} -%}
     {%- set is_ours = found.get('dbt_invocation_id') is string and found['dbt_invocation_id'] != '' -%}
-    {%- set texts, kept = {}, {} -%}
+    {%- set texts, kept, excluded = {}, {}, found.get('dbt_undo_exclude') -%}
     {%- for key, value in found.items() if is_ours and value is string -%}
         {%- do texts.update({key: value}) -%}
     {%- endfor -%}
     {%- if is_ours and found.get('dbt_kept_properties') is mapping -%}
-        {%- for key, value in found['dbt_kept_properties'].items() if value is string -%}
+        {%- for key, value in found['dbt_kept_properties'].items() if value is string or value is none -%}
             {%- do kept.update({key: value}) -%}
         {%- endfor -%}
     {%- endif -%}
@@ -63,5 +64,7 @@
         'is_hook': is_ours and found.get('dbt_hook') is true,
         'stream': found['dbt_stream'] if is_ours and found.get('dbt_stream') is mapping else {},
         'undo_cascade': is_ours and found.get('dbt_undo_cascade') is true,
+        'undo_exclude': excluded | select('string') | list if is_ours and excluded is sequence and excluded is not string
+            else [],
     }) -}}
 {%- endmacro %}

@@ -19,7 +19,7 @@
     {%- for entry in dbt_delta._listing(schemas) -%}
         {%- set node = nodes.get((entry.schema | lower, entry.name | lower)) -%}
         {%- set relation = api.Relation.create(schema=entry.schema, identifier=entry.name) -%}
-        {%- set names = [entry.name, dbt_delta._bare(relation)] + ([node.name] if node else []) -%}
+        {%- set names = dbt_delta._names_of_table({'relation': relation, 'node': node}) -%}
         {%- do met.extend(names) -%}
         {%- if entry.provider == 'delta' and not names | select('in', excluded) | list -%}
             {%- do found.append({
@@ -47,6 +47,22 @@
     {{- return({
         'tables': tables | selectattr('first') | list, 'lost': lost, 'broken': tables | selectattr('problem') | list,
     }) -}}
+{%- endmacro %}
+
+{# The names by which `exclude` knows a table. #}
+{% macro _names_of_table(table) -%}
+    {{- return(
+        [table.relation.identifier, dbt_delta._bare(table.relation)] + ([table.node.name] if table.node else [])
+    ) -}}
+{%- endmacro %}
+
+{# Tables without those that these names mean. #}
+{% macro _without_tables(tables, names) -%}
+    {%- set left = [] -%}
+    {%- for table in tables if not dbt_delta._names_of_table(table) | select('in', names) | list -%}
+        {%- do left.append(table) -%}
+    {%- endfor -%}
+    {{- return(left) -}}
 {%- endmacro %}
 
 {# Tables with their tagged commits, newest first, their first commit, and the `problem` of an unreadable log. #}

@@ -118,9 +118,9 @@
 
 {#
     What restoring a table to a version means: {relation, table, newest, at, version, keeps, action, about}. `newest`
-    and its time `at` tell whether the table is still the same. RESTORE also restores the properties of that version
-    if a later commit set them: `keeps` are the present values on which later runs, feeds and restores rely. A version
-    of none drops the table.
+    and its time `at` tell whether the table is still the same. RESTORE also restores the properties of that version:
+    `keeps` are the present values on which later runs, feeds, readers and restores rely. A version of none drops the
+    table.
 #}
 {% macro _restore_step(relation, version, commits) -%}
     {%- set seen = {
@@ -143,7 +143,7 @@
     {%- endfor -%}
     {%- if restating -%}{%- do about.append('properties and comment of version ' ~ version) -%}{%- endif -%}
     {{- return(dict(
-        seen, keeps=dbt_delta._relied_properties(relation) if restating else {},
+        seen, keeps=dbt_delta._kept_properties(relation, commits),
         action='restore', about=about | join(', '),
     )) -}}
 {%- endmacro %}

@@ -29,7 +29,7 @@
     {%- if files and dbt_delta._succeeds('count(distinct file_name)', 'select _metadata.file_name from ' ~ text) -%}
         {{- return(none) -}}
     {%- elif not dbt_delta._succeeds('count(*)', 'select 1 from ' ~ text ~ ' limit 0') -%}
-        {%- set kept = dict(dbt_delta._retention_properties(), **dbt_delta._relied_properties(relation)) -%}
+        {%- set kept = dict(dbt_delta._retention_properties(), **dbt_delta._describe(relation).properties) -%}
         {%- set successor = namespace(time=commits[-1].time) -%}
         {%- for commit in commits if commit.version > version -%}
             {%- set successor.time = commit.time -%}
@@ -64,22 +64,30 @@
     {{- return(dbt_delta._succeeds('count(*)', dbt_delta._change_feed_sql(relation, first, last) ~ ' limit 1')) -}}
 {%- endmacro %}
 
-{# A table's properties on which other work relies: retention, change feed, times of commits. #}
-{% macro _relied_properties(relation) -%}
-    {%- set found = {} -%}
-    {%- for key, value in dbt_delta._describe(relation).properties.items() if key in (
+{#
+    What a restore keeps, {name: value}: the properties on which other work relies, the pins of readers, and what a killed
+    VACUUM left. The value is none if the table has none now, and a version may have one.
+#}
+{% macro _kept_properties(relation, commits) -%}
+    {%- set found, kept = dbt_delta._describe(relation).properties, {} -%}
+    {%- set named = [
         'delta.deletedFileRetentionDuration', 'delta.logRetentionDuration',
-        'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps',
-    ) -%}
-        {%- do found.update({key: value}) -%}
+        'delta.enableChangeDataFeed', 'delta.enableInCommitTimestamps', 'dbt_delta.retention',
+    ] -%}
+    {%- set pins = found | list -%}
+    {%- for commit in commits -%}{%- do pins.extend(dbt_delta._keys_set(commit)) -%}{%- endfor -%}
+    {#- Spark may hide the value of a property. -#}
+    {%- for key in named + pins if (key in named or dbt_delta._is_pin(key))
+        and (key not in found or found[key] is not none) -%}
+        {%- do kept.update({key: found.get(key)}) -%}
     {%- endfor -%}
-    {{- return(found) -}}
+    {{- return(kept) -}}
 {%- endmacro %}
 
 {# The properties to keep that a table lacks or has with another value; asks only if there are properties to keep. #}
 {% macro _lost_properties(relation, keeps) -%}
     {%- set lost = {} -%}
-    {%- set found = dbt_delta._relied_properties(relation) if keeps else {} -%}
+    {%- set found = dbt_delta._describe(relation).properties if keeps else {} -%}
     {%- for key, value in keeps.items() if found.get(key) != value -%}{%- do lost.update({key: value}) -%}{%- endfor -%}
     {{- return(lost) -}}
 {%- endmacro %}

@@ -148,13 +148,18 @@
     {{- return(at.renames or at.restores and at.any) -}}
 {%- endmacro %}
 
+{# The properties that a commit set or unset. #}
+{% macro _keys_set(commit) -%}
+    {{- return(fromjson(commit.parameters.get('properties') or '[]', []) | list) -}}
+{%- endmacro %}
+
 {# Whether a commit changes nothing for readers. #}
 {% macro _is_upkeep(commit) -%}
     {%- if commit.operation not in ('SET TBLPROPERTIES', 'UNSET TBLPROPERTIES') -%}
         {{- return(commit.operation in dbt_delta._upkeep_operations()) -}}
     {%- endif -%}
     {%- set harmless = ['comment'] + dbt_delta._retention_properties().keys() | list -%}
-    {%- for key in fromjson(commit.parameters.get('properties') or '[]', [])
+    {%- for key in dbt_delta._keys_set(commit)
         if key not in harmless and not key.startswith('dbt_delta.') -%}
         {{- return(false) -}}
     {%- endfor -%}

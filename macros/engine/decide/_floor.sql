@@ -76,10 +76,32 @@
     {{- return(own) -}}
 {%- endmacro %}
 
+{# Whether a property is the pin of a reader. #}
+{% macro _is_pin(key) -%}{{- return(key.startswith('dbt_delta.pin.')) -}}{%- endmacro %}
+
+{#
+    What the new version of a table that is built anew gets from the table: the pins of readers, and the retention that
+    the model does not set. A model's retention may be too long for the log that was kept.
+#}
+{% macro _handed_on(existing, wanted) -%}
+    {%- set found, default, own = {}, dbt_delta._retention_properties(), {} -%}
+    {%- for key, value in existing.properties.items() if dbt_delta._is_pin(key) and value is not none -%}
+        {%- do found.update({key: value}) -%}
+    {%- endfor -%}
+    {%- for key, value in dbt_delta._own_retention(existing.properties).items() if value is not none -%}
+        {%- do own.update({key: value}) -%}
+    {%- endfor -%}
+    {%- set hours, both = [], dict(default, **dict(own, **wanted)) -%}
+    {%- for of in ('files', 'log') -%}
+        {%- do hours.append(dbt_delta._hours(both[dbt_delta._retention_property(of)])) -%}
+    {%- endfor -%}
+    {{- return(dict(dict(found, **(own if hours[0] <= hours[1] else {})), **wanted)) -}}
+{%- endmacro %}
+
 {# Versions of a table that are read by views, or by a reader that a property dbt_delta.pin.<who> names. #}
 {% macro _pins(table) -%}
     {%- set pins = table.pins | list -%}
-    {%- for key, value in table.state.configuration.items() if key.startswith('dbt_delta.pin.') -%}
+    {%- for key, value in table.state.configuration.items() if dbt_delta._is_pin(key) -%}
         {%- do pins.append({'version': value, 'who': key[14:]}) -%}
     {%- endfor -%}
     {{- return(pins) -}}

@@ -40,7 +40,10 @@
     {{- return(found) -}}
 {%- endmacro %}
 
-{# Runs that changed something, by id: {time, started, undo_of, cascade}; `time` is that of the last commit. #}
+{#
+    Runs that changed something, by id: {time, started, undo_of, cascade, exclude}; `time` is that of the last commit, and
+    the last three say what an undo undid.
+#}
 {% macro _runs_of(tables) -%}
     {%- set runs = {} -%}
     {%- for table in tables -%}
@@ -53,6 +56,7 @@
                 'started': known.started if known else commit.started,
                 'undo_of': known.undo_of if known else commit.undo_of,
                 'cascade': known.cascade if known else commit.undo_cascade,
+                'exclude': known.exclude if known else commit.undo_exclude,
             }}) -%}
         {%- endfor -%}
     {%- endfor -%}

@@ -9,6 +9,9 @@
     {%- set beside = existing is not none and not in_place -%}
     {%- if beside or existing is none -%}{%- do dbt_delta._check_readers(relation, existing) -%}{%- endif -%}
     {%- set successor = dbt_delta._beside(relation, 'new') if beside else relation -%}
+    {%- if existing is not none and existing.type == 'table' and existing.provider == layout.format -%}
+        {%- set layout = dict(layout, properties=dbt_delta._handed_on(existing, layout.properties)) -%}
+    {%- endif -%}
     {%- set columns = dbt_delta._columns_of(sql, layout.checks, stored=true) -%}
     {%- do dbt_delta._in_format('check_columns')(columns, relation.identifier) -%}
     {%- set layout = dbt_delta._fit_comments(

@@ -41,8 +41,6 @@
             {%- do run_query('restore table ' ~ name ~ ' to version as of ' ~ step.version) -%}
         {%- endif -%}
         {%- set lost = dbt_delta._lost_properties(step.relation, step.keeps) -%}
-        {%- if lost -%}
-            {%- do run_query(dbt_delta.get_set_properties_sql(step.relation, lost)) -%}
-        {%- endif -%}
+        {%- do dbt_delta._give_properties(step.relation, lost) -%}
     {%- endcall -%}
 {%- endmacro %}

@@ -12,7 +12,7 @@
 
 {#
     Before a table is made, or another relation takes its place: a view of readers names a version of it, and the new one
-    has other versions. Refuses to replace what readers see. If it is gone, they see nothing, and would see the new one
+    has other versions. Refuses to replace what readers see, or have a pin on. If it is gone, they see nothing, and would see the new one
     before it is published: the view is dropped.
 #}
 {% macro _check_readers(relation, existing) -%}
@@ -31,6 +31,12 @@
         {%- do log(
             name ~ ' was dropped by somebody, and is made anew. Its view ' ~ shown ~ ' showed nothing. Readers find it again '
             ~ 'with the next publication.', info=true
+        ) -%}
+    {%- endfor -%}
+    {%- for key in (existing.properties if existing is not none else {}) if dbt_delta._is_pin(key) -%}
+        {%- do dbt_delta._refuse(
+            name ~ ' has to be replaced by another relation, but its property ' ~ key ~ ' says that a reader needs version '
+            ~ existing.properties[key] ~ ' of it. It was not changed. Unset the property, or give the model another alias.'
         ) -%}
     {%- endfor -%}
 {%- endmacro %}

@@ -39,14 +39,31 @@
 
 {# Restores a table's own retention after a VACUUM with another one. #}
 {% macro _set_back_retention(table, configuration) -%}
-    {%- set back, unset = {}, [dbt_delta._literal('dbt_delta.retention')] -%}
-    {%- for key, value in fromjson(configuration['dbt_delta.retention']).items() -%}
-        {%- if value is not none -%}{%- do back.update({key: value}) -%}
-        {%- elif key in configuration -%}{%- do unset.append(dbt_delta._literal(key)) -%}
-        {%- endif -%}
+    {%- set back = {'dbt_delta.retention': none} -%}
+    {%- for key, value in dbt_delta._own_retention(configuration).items()
+        if value is not none or key in configuration -%}
+        {%- do back.update({key: value}) -%}
     {%- endfor -%}
-    {%- if back -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, back)) -%}{%- endif -%}
-    {%- do run_query(
-        'alter table ' ~ dbt_delta._named(table.relation) ~ ' unset tblproperties if exists (' ~ unset | join(', ') ~ ')'
-    ) -%}
+    {%- do dbt_delta._give_properties(table.relation, back) -%}
+{%- endmacro %}
+
+{#
+    Gives a table properties; a value of none takes one away. Of the retention, both parts are first set in one statement:
+    Delta refuses a log that is kept shorter than the files.
+#}
+{% macro _give_properties(relation, wanted) -%}
+    {%- set given, default = {}, dbt_delta._retention_properties() -%}
+    {%- for key, value in wanted.items() if value is not none or key in default -%}
+        {%- do given.update({key: default[key] if value is none else value}) -%}
+    {%- endfor -%}
+    {%- if given -%}{%- do run_query(dbt_delta.get_set_properties_sql(relation, given)) -%}{%- endif -%}
+    {%- set away = [] -%}
+    {%- for key, value in wanted.items() if value is none -%}
+        {%- do away.append(dbt_delta._literal(key)) -%}
+    {%- endfor -%}
+    {%- if away -%}
+        {%- do run_query(
+            'alter table ' ~ dbt_delta._named(relation) ~ ' unset tblproperties if exists (' ~ away | join(', ') ~ ')'
+        ) -%}
+    {%- endif -%}
 {%- endmacro %}

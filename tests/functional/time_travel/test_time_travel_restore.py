@@ -15,18 +15,26 @@ MODEL = {
         " 'interval ' ~ (30 + var('step')) ~ ' days', 'of_step': var('step'),"
         " 'delta.enableChangeDataFeed': var('step') == 3}) }}"
         " select {{ var('step') }} as id{% if var('step') > 1 %}, 'x' as more{% endif %}"
-    )
+    ),
+    "models/pinned.sql": "{{ config(materialized='table') }} select {{ var('step') }} as id",
 }
 VARS = {"step": 3}
+PIN = {"dbt_delta.pin.report": "0", "delta.deletedFileRetentionDuration": "interval 20 days"}
 
 
 @pytest.fixture(scope="module")
 def built(new_shared_project: Callable[[str], Project]) -> Project:
-    """Model a: version 0 has id 1 and a column less, version 1 id 2, version 2 id 3."""
+    """Model a: version 0 has id 1 and a column less, version 1 id 2, version 2 id 3.
+
+    Model pinned has a pin, and another retention, since its version 1.
+    """
     project = new_shared_project("restored")
     project.write(MODEL)
     for step in (1, 2, 3):
         project.dbt("run", vars={"step": step})
+        if step == 1:
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in PIN.items())
+            project.sql(f"alter table {{schema}}.pinned set tblproperties ({pairs})")
     return project
 
 
@@ -77,6 +85,18 @@ def test_a_table_is_what_it_was(built: Project) -> None:
         # What feeds and later restores rely on is as it was today.
         assert properties["delta.logRetentionDuration"] == "interval 33 days"
         assert properties["delta.enableChangeDataFeed"] == "true"
+
+
+def test_pins_and_retention_outlive_builds_and_restores(built: Project) -> None:
+    assert tables.metadata(built, "pinned")["configuration"].items() >= PIN.items()
+    assert _restore(built, "{model: pinned, to: 0}").success
+    assert built.rows("pinned") == [{"id": 1}]
+    assert tables.metadata(built, "pinned")["configuration"].items() >= PIN.items()
+    # What was taken away does not come back.
+    built.sql(f"alter table {{schema}}.pinned unset tblproperties ({str([*PIN])[1:-1]})")
+    assert _restore(built, "{model: pinned, to: 3}").success
+    assert built.rows("pinned") == [{"id": 3}]
+    assert not tables.metadata(built, "pinned")["configuration"].keys() & PIN.keys()
 
 
 def test_a_restore_is_tagged(built: Project) -> None:

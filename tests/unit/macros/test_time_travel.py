@@ -95,7 +95,7 @@ TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at":
 NO_TAG = {
     "node": None, "run": None, "project": None, "started": "", "undo_of": None, "replaced": None,
     "kept": {}, "undo_cascade": False, "expectations": {}, "released": {}, "inputs": {},
-    "carrier": None, "is_hook": False, "stream": {}, "erased": None,
+    "carrier": None, "is_hook": False, "stream": {}, "erased": None, "undo_exclude": [],
 }  # fmt: skip
 
 
@@ -118,11 +118,13 @@ def test_an_erasure_after_a_version_is_found(macros) -> None:
 def test_a_tag_is_read_as_it_was_written(macros) -> None:
     ours = {**NO_TAG, "run": "ab1", "node": "model.p.a", "started": "2024-01-01"}
     assert macros()._tag(json.dumps(TAG)) == ours
-    undo = {"dbt_undo_of": "c", "dbt_undo_cascade": True, "dbt_kept_properties": {"a": "b", "c": 1}}
-    of_undo = {**ours, "undo_of": "c", "undo_cascade": True, "kept": {"a": "b"}}
+    undo = {"dbt_undo_of": "c", "dbt_undo_cascade": True, "dbt_undo_exclude": ["t", 1]}
+    undo["dbt_kept_properties"] = {"a": "b", "c": 1, "d": None}
+    of_undo = {**ours, "undo_of": "c", "undo_cascade": True, "undo_exclude": ["t"]}
+    of_undo["kept"] = {"a": "b", "d": None}
     assert macros()._tag(json.dumps({**TAG, **undo})) == of_undo
     odd = {"dbt_started_at": 5, "dbt_undo_of": [], "dbt_undo_cascade": "x", "dbt_replaced": {}}
-    odd |= {"dbt_erased": 7}
+    odd |= {"dbt_erased": 7, "dbt_undo_exclude": "t"}
     assert macros()._tag(json.dumps({**TAG, "dbt_erased": "e1"})) == {**ours, "erased": "e1"}
     assert macros()._tag(json.dumps({**TAG, **odd})) == {**ours, "started": ""}
 
@@ -363,11 +365,16 @@ OURS = [written(2, "r"), written(1, "q"), written(0, "q", "WRITE")]
         ([written(3, "cascaded")], OURS, [], ("restore", 1), None),
         ([written(3, "u", "RESTORE", undo_of="r", kept={"a": "b"})], OURS, [], ("properties", None),
          None),
+        # A later run to undo wrote on top of the undo: back to the state that the undo gave.
+        ([written(5, "cascaded"), written(4, "cascaded"), written(3, "u", "RESTORE", undo_of="r")],
+         OURS, [], ("restore", 3), None),
         # What came after the undo is nobody's loss.
         ([written(4, None), written(3, "u", "RESTORE", undo_of="r")], OURS, [], None,
          "version 4, MERGE by a writer"),
         ([], [written(0, "r", "WRITE")], [], ("drop", None), None),
         ([], [written(0, "r", "WRITE", replaced="view")], [], None, "replaced a view in that run"),
+        # The rows are older than the run.
+        ([], [written(0, "r", "CONVERT")], [], None, "s.t was converted to Delta in that run, and"),
         # The version before the run is not in the log any more.
         ([], [written(5, "r")], [], None, "version 4 of s.t left the log."),
         ([], [written(0, None, "WRITE")], [], None, "after the run, by a writer other than dbt"),
@@ -389,6 +396,27 @@ def test_what_undoing_a_run_means_for_a_table(
         assert (verdict["action"], verdict["version"], verdict["reason"]) == (*action, None)
     else:
         assert said in verdict["reason"]
+
+
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [
+        ([], {"retention": "9", "feed": None}),
+        # The undo set it itself, or somebody chose it since.
+        ([('{"retention": "9"}', "u"), ('["feed"]', "u")], {}),
+        ([('{"retention": "90"}', None)], {"feed": None}),
+    ],
+)
+def test_a_restore_that_was_finished_keeps_no_property_again(
+    macros, later: list[tuple[str, str]], left: dict[str, Any]
+) -> None:
+    undo = written(3, "u", "RESTORE", undo_of="r", kept={"retention": "9", "feed": None})
+    sets = [
+        written(4 + n, run, "SET TBLPROPERTIES", parameters={"properties": text})
+        | {"undo_of": "r" if run else None}
+        for n, (text, run) in enumerate(later)
+    ]
+    assert macros()._left_to_set(undo, [*sets[::-1], undo, *OURS]) == left
 
 
 def test_a_history_that_cannot_be_read_is_a_reason_with_a_way_out(macros) -> None:
@@ -423,6 +451,125 @@ def test_without_the_plugin_tables_come_one_after_the_other(macros) -> None:
     package = macros(adapter=SimpleNamespace())
     assert package._each(does, calls) == {"s.t0": 0, "s.t1": 10, "s.t2": 20}
     assert done == [0, 1, 2]
+
+
+RETENTION = "delta.deletedFileRetentionDuration"
+LOG = "delta.logRetentionDuration"
+PIN = "dbt_delta.pin.report"
+
+
+def with_properties(macros, properties: dict[str, str | None]) -> tuple[Any, list[str]]:
+    """Macros of a table with these properties, and the statements that they send."""
+    sent: list[str] = []
+    package = macros(
+        run_query=lambda sql: sent.append(sql),
+        adapter=SimpleNamespace(
+            dbt_delta_setting=lambda key: "{}", dbt_delta_with=lambda settings, do: do()
+        ),
+        invocation_id="i", project_name="p", run_started_at=datetime(2024, 1, 1), model=None,
+        tojson=json.dumps,
+    )  # fmt: skip
+    package._describe = lambda relation: {"properties": properties}
+    package._commits = lambda relation, limit: [written(9, None)]
+    return package, sent
+
+
+def test_a_restore_keeps_pins_and_what_others_rely_on(macros) -> None:
+    """What the table has now stays, and what it has no more does not come back."""
+    package, sent = with_properties(macros, {PIN: "3", LOG: "interval 60 days", "own": "x"})
+    set_before = written(4, None, parameters={"properties": '{"dbt_delta.pin.old": "1", "b": "2"}'})
+    keeps = package._kept_properties(RELATION, [set_before])
+    assert keeps == {
+        RETENTION: None, LOG: "interval 60 days", "delta.enableChangeDataFeed": None, PIN: "3",
+        "delta.enableInCommitTimestamps": None, "dbt_delta.retention": None,
+        "dbt_delta.pin.old": None,
+    }  # fmt: skip
+    # What RESTORE brought back.
+    package._describe = lambda relation: {
+        "properties": {
+            RETENTION: "interval 9 days", LOG: "interval 9 days", "dbt_delta.pin.old": "1",
+            "dbt_delta.retention": "{}", "own": "y",
+        }
+    }  # fmt: skip
+    step = {"relation": RELATION, "table": "s.t", "newest": 9, "version": 3, "keeps": keeps}
+    package._take_step({**step, "at": written(9, None)["time"]})
+    # Both parts of the retention in one statement: Delta refuses a log shorter than the files.
+    assert sent == [
+        "restore table `s`.`t` to version as of 3",
+        f"alter table `s`.`t` set tblproperties ('{RETENTION}' = 'interval 7 days',"
+        f" '{LOG}' = 'interval 60 days', '{PIN}' = '3')",
+        f"alter table `s`.`t` unset tblproperties if exists ('{RETENTION}', 'dbt_delta.retention',"
+        " 'dbt_delta.pin.old')",
+    ]
+
+
+def test_what_spark_hides_is_not_taken_away(macros) -> None:
+    package, _ = with_properties(macros, {"dbt_delta.pin.token": None})
+    assert "dbt_delta.pin.token" not in package._kept_properties(RELATION, [])
+
+
+LENT = json.dumps({RETENTION: "interval 40 days", LOG: None, "by": "x"})
+
+
+@pytest.mark.parametrize(
+    ("found", "model", "handed_on"),
+    [
+        ({PIN: "3", "own": "x"}, {"own": "y"}, {PIN: "3", "own": "y"}),
+        ({RETENTION: "interval 9 days"}, {}, {RETENTION: "interval 9 days"}),
+        ({RETENTION: "interval 9 days"}, {RETENTION: "interval 8 days"},
+         {RETENTION: "interval 8 days"}),
+        # The log of the table is too short for the files of the model.
+        ({LOG: "interval 9 days"}, {RETENTION: "interval 10 days"},
+         {RETENTION: "interval 10 days"}),
+        ({PIN: "3", RETENTION: "interval 0 seconds", LOG: "interval 50 days",
+          "dbt_delta.retention": LENT}, {LOG: "interval 45 days"},
+         {PIN: "3", RETENTION: "interval 40 days", LOG: "interval 45 days"}),
+    ],
+)  # fmt: skip
+def test_a_new_version_of_a_table_has_its_pins_and_its_retention(
+    macros, found: dict[str, str], model: dict[str, str], handed_on: dict[str, str]
+) -> None:
+    assert macros()._handed_on({"properties": found}, model) == handed_on
+
+
+def test_a_table_with_a_pin_is_not_replaced_by_another(macros) -> None:
+    package = macros()
+    package._readers_of = lambda relation: []
+    said = "s.t has to be replaced by another relation, but its property dbt_delta.pin.report"
+    with pytest.raises(CompilationError, match=said):
+        package._check_readers(RELATION, {"properties": {PIN: "3"}})
+    package._check_readers(RELATION, {"properties": {"own": "3"}})
+    package._check_readers(RELATION, None)
+
+
+def test_an_undo_is_finished_without_what_it_left_out(macros) -> None:
+    """A redo of it would otherwise drop a table that was kept on purpose."""
+    planned: list[tuple[str, list[str]]] = []
+    tags: list[dict[str, Any]] = []
+
+    def plan(run: str, tables: list[Any], runs: Any, cascade: bool) -> dict[str, Any]:
+        planned.append((run, [table["relation"].identifier for table in tables]))
+        steps = [{"table": "s.a"}] if run == "u" else []
+        return {"run": run, "cascade": cascade, "steps": steps, "reasons": []}
+
+    package = macros(print=lambda text: None)
+    undo = written(3, "u", "RESTORE", undo_of="r", undo_exclude=["new_dim"])
+    tables = [
+        {"relation": SimpleNamespace(schema="s", identifier=name), "node": node(name), "tagged": [
+            {**commit, "project": "p"} for commit in (undo, written(2, "r"))
+        ]}
+        for name in ("fact", "new_dim")
+    ]  # fmt: skip
+    package._in_format = lambda name: lambda macro: None
+    package._run_tables = lambda exclude: {"tables": tables, "lost": [], "broken": []}
+    package._undo_plan = plan
+    package._print_steps = lambda steps: None
+    package._take_steps = lambda steps, tag: tags.append(tag)
+    package.undo_run("last", exclude=["`by_hand`"])
+    assert planned == [("r", ["fact"]), ("u", ["fact", "new_dim"])]
+    assert tags == [
+        {"dbt_undo_of": "u", "dbt_undo_cascade": False, "dbt_undo_exclude": ["by_hand"]}
+    ]
 
 
 def test_drops_wait_for_all_that_is_restored(macros) -> None:
