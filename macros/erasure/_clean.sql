@@ -12,6 +12,7 @@
             if dbt_delta._holding({name: scans[name]}) or table.state.configuration.get('dbt_delta.retention') -%}
     {%- endfor -%}
     {%- for table in (dbt_delta._with_floors('erase', holding) if holding else []) -%}
+        {%- set table = dbt_delta._table_now(table) -%}
         {%- set name, floor = dbt_delta._bare(table.relation), table.floor -%}
         {%- set hours = floor.hours if retention_hours is none else [retention_hours, floor.hard_hours] | max -%}
         {%- set done = dbt_delta._vacuum(table, hours, 'full') -%}

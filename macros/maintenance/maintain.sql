@@ -36,11 +36,11 @@
         {%- else -%}
             {%- set taken = dbt_delta._take_upkeep(step) -%}
             {%- set at.bytes = at.bytes + (0 if taken.problem else step.bytes) -%}
-            {%- if taken.problem and not taken.is_conflict -%}
+            {%- if taken.problem and not taken.is_skipped -%}
                 {%- do at.failed.append(name) -%}
             {%- endif -%}
             {%- do print(line ~ ' ... ' ~ (
-                ('skipped: ' if taken.is_conflict else 'failed: ') ~ taken.problem if taken.problem else taken.done
+                ('skipped: ' if taken.is_skipped else 'failed: ') ~ taken.problem if taken.problem else taken.done
             ) ~ ' [' ~ '%.1f' % taken.seconds ~ 's]') -%}
         {%- endif -%}
     {%- endfor -%}

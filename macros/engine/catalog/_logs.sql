@@ -48,10 +48,11 @@
     {{- return(broken) -}}
 {%- endmacro %}
 
-{# What logs say, {rows, problem}; `kind` is states or tagged; see _tagged_sql for `since`. #}
+{# What logs say, {rows, problem}; `kind` is states, removals or tagged; see _tagged_sql for `since`. #}
 {% macro _log_rows(logs, kind, since=none) -%}
     {%- if not logs -%}{{- return({'rows': [], 'problem': ''}) -}}{%- endif -%}
     {%- if kind == 'tagged' -%}{{- return(dbt_delta._attempt(dbt_delta._tagged_sql(logs, since))) -}}{%- endif -%}
+    {%- if kind == 'removals' -%}{{- return(dbt_delta._attempt(dbt_delta._removals_sql(logs))) -}}{%- endif -%}
     {%- set checkpoints = dbt_delta._checkpoints(logs) -%}
     {%- for source in checkpoints if source.problem -%}
         {{- return({'rows': [], 'problem': source.problem}) -}}

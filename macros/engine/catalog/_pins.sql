@@ -1,25 +1,56 @@
 {#
     Tables with states, ready for _floor: their pins, and those of clones that need their recent versions, get the
-    times that Spark reads in their texts. Each text is asked once.
+    times that Spark reads in their texts. Each text is asked once. The states of pinned tables get `removals`.
 #}
 {% macro _with_times(tables) -%}
-    {%- set pins, done = {}, [] -%}
+    {%- set known, done = {}, [] -%}
     {%- for table in tables if table.state is not none -%}
         {%- for one in [table] + (table.state.claims | rejectattr('left', 'none') | map(attribute='table') | list)
-            if one.id not in pins -%}
-            {%- do pins.update({one.id: dbt_delta._pins_with_times(one)}) -%}
+            if one.id not in known -%}
+            {%- do known.update({one.id: dict(one, pins=dbt_delta._pins_with_times(one))}) -%}
         {%- endfor -%}
     {%- endfor -%}
+    {%- set removals = dbt_delta._removals(known.values() | list) -%}
     {%- for table in tables -%}
         {%- set claims = [] -%}
         {%- for claim in (table.state.claims if table.state is not none else []) -%}
-            {%- set clone = dict(claim.table, pins=pins.get(claim.table.id, claim.table.pins)) -%}
-            {%- do claims.append(dict(claim, table=clone)) -%}
+            {%- set clone = known.get(claim.table.id, claim.table) -%}
+            {%- do claims.append(dict(claim, table=dbt_delta._with_removals(clone, removals))) -%}
         {%- endfor -%}
-        {%- do done.append(table if table.state is none
-            else dict(table, pins=pins[table.id], state=dict(table.state, claims=claims))) -%}
+        {%- do done.append(table if table.state is none else dbt_delta._with_removals(
+            dict(known[table.id], state=dict(table.state, claims=claims)), removals
+        )) -%}
     {%- endfor -%}
     {{- return(done) -}}
+{%- endmacro %}
+
+{% macro _with_removals(table, removals) -%}
+    {{- return(dict(table, state=dict(table.state, removals=removals.get(table.id, {})))) -}}
+{%- endmacro %}
+
+{# What the commits of pinned tables took away, {id: {version: {removed, read}}}; see _removals_sql. #}
+{% macro _removals(tables) -%}
+    {%- set pinned, removals = [], {} -%}
+    {%- for table in tables -%}
+        {%- set needed = [] -%}
+        {%- for pin in dbt_delta._pins(table) -%}
+            {%- do needed.append(dbt_delta._needed_since(table.state, pin)) -%}
+        {%- endfor -%}
+        {%- if needed | select('number') | select | list -%}{%- do pinned.append(table) -%}{%- endif -%}
+    {%- endfor -%}
+    {%- set found = dbt_delta._read_logs(pinned, 'removals') if pinned else {'rows': [], 'problems': {}} -%}
+    {%- for table in pinned if table.id in found.problems -%}
+        {%- do dbt_delta._refuse(
+            dbt_delta._bare(table.relation) ~ ': its log cannot be read (' ~ found.problems[table.id] ~ '). Run this again.'
+        ) -%}
+    {%- endfor -%}
+    {%- for row in found.rows -%}
+        {%- do removals.setdefault(row['id'] | int, {}).update({row['version'] | int: {
+            'removed': row['removed'] | int if row['removed'] is not none else none,
+            'read': row['read'] | int if row['read'] is not none else none,
+        }}) -%}
+    {%- endfor -%}
+    {{- return(removals) -}}
 {%- endmacro %}
 
 {% macro _pins_with_times(table) -%}

@@ -126,22 +126,45 @@
         {%- if not modules.re.fullmatch('[0-9]+', version | string) -%}
             {{- return("reads version '" ~ version ~ "', which is not a number") -}}
         {%- endif -%}
-        {%- if version | int >= state.version + ('feed' in pin) | int -%}{{- return(0) -}}{%- endif -%}
-        {#- A version needs its files until the next one; a feed also reads what its first version removed. -#}
-        {%- set time = state.commits.get(version | int + (0 if 'feed' in pin else 1)) -%}
+        {#- A version needs what later ones took away; a feed also reads what its first version did. -#}
+        {%- set first = version | int + (0 if 'feed' in pin else 1) -%}
+        {%- if first > state.version -%}{{- return(0) -}}{%- endif -%}
         {{- return(
-            'reads ' ~ dbt_delta._pin_text(pin) ~ ', and the next version is not in the log' if time is none else time
+            'reads ' ~ dbt_delta._pin_text(pin) ~ ', and the next version is not in the log' if first not in state.commits
+            else dbt_delta._left_since(state, pin, first)
         ) -}}
     {%- endif -%}
     {%- set at = pin.at -%}
     {%- if at is none -%}
         {{- return('reads it as of an unknown time' ~ (': ' ~ pin.times[0] if pin.get('times') else '')) -}}
     {%- endif -%}
-    {%- if 'feed' in pin -%}{{- return(at) -}}{%- endif -%}
     {#- The first commit after that time replaced the version that was the newest then. -#}
     {%- set later = [] -%}
-    {%- for time in state.commits.values() if time > at -%}{%- do later.append(time) -%}{%- endfor -%}
-    {{- return(later | min if later else 0) -}}
+    {%- for version, time in state.commits.items() if time > at or ('feed' in pin and time == at) -%}
+        {%- do later.append(version) -%}
+    {%- endfor -%}
+    {%- set since = dbt_delta._left_since(state, pin, later | min) if later else 0 -%}
+    {{- return([at, since] | min if 'feed' in pin and later and since is not string else since) -}}
+{%- endmacro %}
+
+{#
+    The time since when the commits from a version on have marked files as removed: a long OPTIMIZE marks them when it
+    begins, not when it commits. VACUUM takes files of a change feed by the time when they were written, which is after
+    the commit that their job had read.
+#}
+{% macro _left_since(state, pin, first) -%}
+    {%- set times, told = [], state.get('removals', {}) -%}
+    {%- for version, time in state.commits.items() if version >= first -%}
+        {%- set of = told.get(version, {}) -%}
+        {%- do times.extend([time, of.get('removed') or time]) -%}
+        {%- if 'feed' in pin and of.get('read') is not none -%}
+            {%- if of.read not in state.commits -%}
+                {{- return('reads ' ~ dbt_delta._pin_text(pin) ~ ', and version ' ~ of.read ~ ' is not in the log') -}}
+            {%- endif -%}
+            {%- do times.append(state.commits[of.read]) -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {{- return(times | min) -}}
 {%- endmacro %}
 
 {# Whether a pin names a time and not a version. #}
@@ -175,10 +198,26 @@
     {%- if hours == table.floor.property_hours -%}{{- return({}) -}}{%- endif -%}
     {%- set own, default = dbt_delta._own_retention(table.state.configuration), dbt_delta._retention_properties() -%}
     {%- set interval = 'interval ' ~ (hours * 3600) | round(0, 'ceil') | int ~ ' seconds' -%}
-    {%- set lent = {dbt_delta._retention_property('files'): interval, 'dbt_delta.retention': tojson(own)} -%}
+    {%- set mark = tojson(dict(own, by=invocation_id, at=table.state.now)) -%}
+    {%- set lent = {dbt_delta._retention_property('files'): interval, 'dbt_delta.retention': mark} -%}
     {%- set log_key = dbt_delta._retention_property('log') -%}
     {%- set is_longer = dbt_delta._hours(own[log_key] or default[log_key]) < hours -%}
     {{- return(dict(lent, **({log_key: interval} if is_longer else {}))) -}}
+{%- endmacro %}
+
+{#
+    Why a retention that was lent for a VACUUM is not to be put back, or none: another call lent it in the last hour, and
+    VACUUM reads it when it begins. After that it does no harm, or the call was killed.
+#}
+{% macro _lent_by_another(mark, now) -%}
+    {%- set lent = fromjson(mark or '{}', {}) -%}
+    {%- if lent.get('by') in (none, invocation_id) or now - lent['at'] | int > 3600000 -%}
+        {{- return(none) -}}
+    {%- endif -%}
+    {{- return(
+        'invocation ' ~ lent['by'] ~ ' is about to VACUUM it, and has set its retention for that. Run this again when that '
+        ~ 'has ended, or an hour later if it was killed'
+    ) -}}
 {%- endmacro %}
 
 {# The hours for a VACUUM; refuses fewer hours than a reader needs. #}

@@ -34,14 +34,23 @@
     {{- return(texts[:2] | join(' -> ') if texts else 'nothing to do') -}}
 {%- endmacro %}
 
-{# Takes a step: {done, problem, is_conflict, seconds}. After four lost races against other writers it is skipped. #}
+{#
+    Takes a step: {done, problem, is_skipped, seconds}. It is skipped after four lost races against other writers, and if
+    a reader or another call stands in the way of a VACUUM.
+#}
 {% macro _take_upkeep(step) -%}
     {%- set began = modules.datetime.datetime.now() -%}
-    {%- set taken = dbt_delta._vacuum(step.table, step.table.floor.hours, 'full', is_put_back=true)
-        if step.kind == 'vacuum' else dbt_delta._rewrite(step) -%}
+    {%- if step.kind == 'vacuum' -%}
+        {%- set table = dbt_delta._table_now(step.table) -%}
+        {%- set taken = dbt_delta._vacuum(table, table.floor.hours, 'full', is_put_back=true) -%}
+    {%- else -%}
+        {%- set taken = dbt_delta._rewrite(step) -%}
+    {%- endif -%}
     {{- return(dict(
         taken,
-        is_conflict=modules.re.search('DELTA_(CONCURRENT_|METADATA_CHANGED|PROTOCOL_CHANGED)', taken.problem) is not none,
+        is_skipped=taken.get('is_blocked', false) or modules.re.search(
+            'DELTA_(CONCURRENT_|METADATA_CHANGED|PROTOCOL_CHANGED)', taken.problem
+        ) is not none,
         seconds=(modules.datetime.datetime.now() - began).total_seconds(),
     )) -}}
 {%- endmacro %}

@@ -1,10 +1,14 @@
 {#
-    Removes the files: {done, problem}, one of them an empty text. If needed, the table has another retention
-    meanwhile. A property keeps the original one: the next call restores it if this one is killed.
+    Removes the files: {done, problem}, one of them an empty text; `is_blocked` if a reader or another call stands in the
+    way. If needed, the table has another retention meanwhile. A property keeps the original one, and whose VACUUM it
+    is: a call restores it if this one was killed.
 #}
 {% macro _vacuum(table, hours, mode, is_put_back=false) -%}
-    {%- set blocked = table.floor.blocked or dbt_delta._untracked(table, hours) -%}
-    {%- if blocked -%}{{- return({'done': '', 'problem': blocked ~ '. Nothing was removed.'}) -}}{%- endif -%}
+    {%- set untracked = none if table.floor.blocked else dbt_delta._untracked(table, hours) -%}
+    {%- set blocked = table.floor.blocked or untracked or dbt_delta._lent_now(table) -%}
+    {%- if blocked -%}
+        {{- return({'done': '', 'problem': blocked ~ '. Nothing was removed.', 'is_blocked': not untracked}) -}}
+    {%- endif -%}
     {%- if not is_put_back -%}{%- do dbt_delta._put_back_retention(table) -%}{%- endif -%}
     {%- set lent = dbt_delta._lent_retention(table, hours) -%}
     {%- if lent -%}{%- do run_query(dbt_delta.get_set_properties_sql(table.relation, lent)) -%}{%- endif -%}
@@ -30,16 +34,20 @@
     {{- return({'done': '' if problem else removed.text, 'problem': problem}) -}}
 {%- endmacro %}
 
-{# Restores the retention that a killed VACUUM has changed, if any. #}
+{# Restores the retention that a killed VACUUM has changed, if any; see _lent_by_another. #}
 {% macro _put_back_retention(table) -%}
-    {%- if table.state.configuration.get('dbt_delta.retention') -%}
+    {%- set lent = table.state.configuration.get('dbt_delta.retention') -%}
+    {%- if lent and not dbt_delta._lent_by_another(lent, table.state.now) -%}
         {%- do dbt_delta._set_back_retention(table, table.state.configuration) -%}
     {%- endif -%}
 {%- endmacro %}
 
-{# Restores a table's own retention after a VACUUM with another one. #}
+{# Restores a table's own retention after a VACUUM with another one, if that is still the one of this configuration. #}
 {% macro _set_back_retention(table, configuration) -%}
-    {%- set back = {'dbt_delta.retention': none} -%}
+    {%- set back, key = {'dbt_delta.retention': none}, 'dbt_delta.retention' -%}
+    {%- if dbt_delta._describe(table.relation).properties.get(key) != configuration[key] -%}
+        {{- return('') -}}
+    {%- endif -%}
     {%- for key, value in dbt_delta._own_retention(configuration).items()
         if value is not none or key in configuration -%}
         {%- do back.update({key: value}) -%}

@@ -55,10 +55,66 @@ def test_what_a_view_reads_is_needed_since_it_was_replaced(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
+    package._removals = lambda tables: {}
     table = {"id": 0, "state": state, "pins": [{**pin, "who": "view s.v"}]}
     floor = package._floor(package._with_times([table])[0])
     assert floor["hours"] == hours
     assert floor["blocked"] is None
+
+
+def removal(version: int, age: int | None, read: int | None = None) -> dict[str, int | None]:
+    """A row of _removals_sql."""
+    removed = None if age is None else NOW - age * HOUR
+    return {"id": 0, "version": version, "removed": removed, "read": read}
+
+
+@pytest.mark.parametrize(
+    ("pin", "removals", "hours"),
+    [
+        ({"version": "0"}, [], 301),
+        # An OPTIMIZE marks files with the time when it began.
+        ({"version": "0"}, [removal(1, 310)], 311),
+        # It began before another commit, and takes files of versions before that.
+        ({"version": "0"}, [removal(2, 320)], 321),
+        ({"version": "1"}, [removal(1, 310), removal(2, None)], 201),
+        ({"times": ["x"], "zone": "UTC"}, [removal(2, 320)], 321),
+        # Files of a change feed are as old as what their job had read.
+        ({"feed": ["2"]}, [removal(2, 205, 1), removal(1, 310, 0)], 301),
+        ({"feed": ["2"]}, [removal(2, 205, 7)],
+         "view s.v reads its changes since 2, and version 7 is not in the log"),
+        ({"version": "1"}, [removal(2, 205, 0)], 206),
+    ],
+)  # fmt: skip
+def test_what_a_commit_took_away_may_be_older_than_the_commit(
+    macros: Callable[..., SimpleNamespace], pin: dict[str, Any], removals: list[Any], hours: Any
+) -> None:
+    state = {
+        "version": 2, "now": NOW, "claims": [], "configuration": {},
+        "commits": {0: NOW - 400 * HOUR, 1: NOW - 300 * HOUR, 2: NOW - 200 * HOUR},
+    }  # fmt: skip
+    package = macros(var=default)
+    asked: list[Any] = []
+    package._time_of = lambda pin: {"at": NOW - 350 * HOUR}
+    package._read_logs = lambda tables, kind: (
+        asked.append((tables[0]["id"], kind)) or {"rows": removals, "problems": {}}
+    )
+    tables = [
+        {"id": 0, "state": state, "pins": [{**pin, "who": "view s.v"}]},
+        # Nobody needs an old version of these: they are not asked for.
+        {"id": 1, "state": state, "pins": [{"version": "2", "who": "view s.w"}]},
+        {"id": 2, "state": state, "pins": []},
+    ]
+    floor = package._floor(package._with_times(tables)[0])
+    assert floor["hours" if isinstance(hours, int) else "blocked"] == hours
+    assert asked == [(0, "removals")]
+
+
+def test_a_log_that_cannot_be_read_twice_stops_it(macros: Callable[..., SimpleNamespace]) -> None:
+    package = macros(var=default)
+    package._read_logs = lambda tables, kind: {"rows": [], "problems": {0: "no file"}}
+    table = {"id": 0, "relation": TABLE, "state": claimed(), "pins": [{"version": "0", "who": "v"}]}
+    with pytest.raises(CompilationError, match=r"s\.t: its log cannot be read \(no file\)"):
+        package._with_times([table])
 
 
 @pytest.mark.parametrize(
@@ -269,6 +325,7 @@ def test_a_reader_is_named_who_keeps_vacuum_away(
         ),
         run_query=lambda sql: SimpleNamespace(rows=[{"value": "UTC"}]),
     )
+    package._removals = lambda tables: {}
     (table,) = package._with_times([table])
     table["floor"] = package._floor(table)
     assert (table["floor"]["hard_hours"], table["floor"]["hard_why"]) == (301, why)
@@ -414,7 +471,7 @@ def planned(macros: Callable[..., SimpleNamespace]) -> tuple[SimpleNamespace, li
     package._put_back_retention = taken.append
     package._take_upkeep = lambda step: (
         taken.append(step["kind"])
-        or {"problem": "", "done": "2 files", "seconds": 1.0, "is_conflict": False}
+        or {"problem": "", "done": "2 files", "seconds": 1.0, "is_skipped": False}
     )
     return package, printed, taken
 
@@ -815,8 +872,9 @@ def test_when_a_vacuum_is_worth_it(
 def test_a_vacuum_borrows_its_hours(
     macros, configuration: dict[str, str], hours: int, lent: dict[str, str]
 ) -> None:
-    table = {"floor": {"property_hours": 168}, "state": {"configuration": configuration}}
-    package = macros(tojson=json.dumps)
+    state = {"configuration": configuration, "now": NOW}
+    table = {"floor": {"property_hours": 168}, "state": state}
+    package = macros(tojson=json.dumps, invocation_id="mine")
     found = package._lent_retention(table, hours)
     own = found.pop("dbt_delta.retention", None)
     assert found == lent
@@ -824,6 +882,85 @@ def test_a_vacuum_borrows_its_hours(
         # By what a killed one has left, the next knows the table's own.
         killed = {**lent, "dbt_delta.retention": own}
         assert package._own_retention(killed) == dict.fromkeys(package._retention_properties())
+        # Another call leaves it alone until this VACUUM has begun, or was killed.
+        other = macros(invocation_id="other")
+        assert other._lent_by_another(own, NOW + HOUR).startswith("invocation mine is about to")
+        assert other._lent_by_another(own, NOW + HOUR + 1) is None
+        assert package._lent_by_another(own, NOW) is None
+
+
+@pytest.mark.parametrize("mark", [None, "", "{}", '{"delta.logRetentionDuration": null}'])
+def test_a_lent_retention_without_a_name_is_a_killed_ones(macros, mark: str | None) -> None:
+    assert macros(invocation_id="mine")._lent_by_another(mark, NOW) is None
+
+
+FILES = "delta.deletedFileRetentionDuration"
+
+
+def test_a_retention_is_put_back_by_whose_it_is(macros: Callable[..., SimpleNamespace]) -> None:
+    sent: list[str] = []
+    package = macros(run_query=sent.append, invocation_id="mine")
+    package._describe = lambda relation: {"properties": {"dbt_delta.retention": found}}
+    lent = json.dumps({FILES: None, "by": "other", "at": NOW})
+    table = {
+        "relation": TABLE,
+        "state": {"configuration": {FILES: "x", "dbt_delta.retention": lent}, "now": NOW},
+    }
+    found = lent
+    package._put_back_retention(table)
+    assert sent == []
+    table["state"]["now"] = NOW + 2 * HOUR
+    found = "of a third one"
+    package._put_back_retention(table)
+    assert sent == []
+    found = lent
+    package._put_back_retention(table)
+    assert sent == [
+        f"alter table `s`.`t` set tblproperties ('{FILES}' = 'interval 7 days')",
+        f"alter table `s`.`t` unset tblproperties if exists ('dbt_delta.retention', '{FILES}')",
+    ]
+
+
+def test_a_table_that_another_call_vacuums_is_skipped(
+    macros: Callable[..., SimpleNamespace],
+) -> None:
+    package = macros(invocation_id="mine")
+    package._untracked = lambda table, hours: None
+    lent = json.dumps({FILES: None, "by": "other", "at": NOW})
+    package._describe = lambda relation: {"properties": {"dbt_delta.retention": lent}}
+    package._table_now = lambda table: table
+    table = {"relation": TABLE, "floor": {"blocked": None, "hours": 168}, "state": {"now": NOW}}
+    taken = package._take_upkeep({"kind": "vacuum", "table": table})
+    assert taken["is_skipped"]
+    assert taken["problem"].startswith("invocation other is about to VACUUM it")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "found", "hours", "blocked"),
+    [
+        (10, None, 168, None),
+        (11, {"state": {"now": NOW}, "pins": [], "floor": {"hours": 500, "blocked": None}}, 500,
+         None),
+        (240, {"state": {"now": NOW}, "pins": [], "floor": {"hours": 168, "blocked": "a view"}},
+         168, "a view"),
+        (11, None, 168, "it is not in the catalog"),
+        (11, {"state": None, "problem": "no file"}, 168, "its log cannot be read (no file)"),
+    ],
+)  # fmt: skip
+def test_vacuum_begins_with_what_is_needed_now(
+    macros: Callable[..., SimpleNamespace], minutes: int, found: Any, hours: int, blocked: Any
+) -> None:
+    """However long the steps before it took."""
+    given: list[Any] = []
+    package = macros(run_query=lambda sql: SimpleNamespace(rows=[{"now": NOW + minutes * 60_000}]))
+    package._read_table = lambda relation: found
+    package._vacuum = lambda table, hours, mode, is_put_back: (
+        given.append((hours, table["floor"]["blocked"])) or {"done": "", "problem": ""}
+    )
+    floor = {"hours": 168, "blocked": None}
+    table = {"relation": TABLE, "state": {"now": NOW}, "pins": [], "floor": floor}
+    package._take_upkeep({"kind": "vacuum", "table": table})
+    assert given == [(hours, blocked)]
 
 
 @pytest.mark.parametrize(
