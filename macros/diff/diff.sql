@@ -66,13 +66,13 @@
 {%- endmacro %}
 
 {#
-    Nodes in two schemas. dbt names a custom schema by the target's schema and a suffix: the given schema gets the
+    Nodes in two schemas. dbt names a custom schema by the target's schema, _ and a suffix: the given schema gets the
     same suffix.
 #}
 {% macro _diff_schemas(nodes, schema_a, schema_b, options) -%}
     {%- set reports, schemas = [], dbt_delta._schemas() -%}
     {%- for node in nodes -%}
-        {%- set custom = node.schema[target.schema | length:] if node.schema.startswith(target.schema) else '' -%}
+        {%- set custom = node.schema[target.schema | length:] if node.schema.startswith(target.schema ~ '_') else '' -%}
         {%- set a = api.Relation.create(schema=schema_a ~ custom, identifier=node.alias) -%}
         {%- set b = api.Relation.create(schema=schema_b ~ custom, identifier=node.alias) -%}
         {%- set has_a, has_b = dbt_delta._is_there(a, schemas), dbt_delta._is_there(b, schemas) -%}

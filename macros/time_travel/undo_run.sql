@@ -9,7 +9,7 @@
     {%- set tables = found.tables -%}
     {%- set runs = dbt_delta._runs_of(tables) -%}
     {%- set times = {} -%}
-    {%- for id, found in runs.items() -%}{%- do times.update({id: found.time}) -%}{%- endfor -%}
+    {%- for id, found in runs.items() -%}{%- do times.update({id: found.written}) -%}{%- endfor -%}
     {%- set id = dbt_delta._run_id(run, times, 'undo_run: this project') -%}
     {%- set plan = none -%}
     {%- if run == 'last' and runs[id].undo_of in runs -%}

@@ -72,7 +72,7 @@
     {%- for row in found.rows -%}
         {%- set id = row['id'] | int -%}
         {%- if row['problem'] -%}{%- do problems.update({id: row['problem']}) -%}{%- endif -%}
-        {%- set commit = dbt_delta._commit(row) -%}
+        {%- set commit = dict(dbt_delta._commit(row), written=row['written'] | int) -%}
         {%- if commit.run is not none -%}{%- do tagged.setdefault(id, []).append(commit) -%}{%- endif -%}
         {%- do first.update({id: commit}) -%}
     {%- endfor -%}

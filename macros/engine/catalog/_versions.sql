@@ -1,9 +1,34 @@
 {# The version that a text names; see _version_meant. #}
 {% macro _version_named(relation, wanted, commits, what, after=false) -%}
     {%- set text = wanted | string | trim -%}
-    {%- set time = none if modules.re.fullmatch('[0-9]+|previous|run:.*', text, modules.re.DOTALL)
-        else run_query('select try_cast(' ~ dbt_delta._literal(text) ~ ' as timestamp) as time').rows[0]['time'] -%}
-    {{- return(dbt_delta._version_meant(relation, wanted, commits, what, after, time)) -}}
+    {%- if modules.re.fullmatch('[0-9]+|previous|run:.*', text, modules.re.DOTALL) -%}
+        {{- return(dbt_delta._version_meant(relation, wanted, commits, what, after, none)) -}}
+    {%- endif -%}
+    {%- set found = run_query(dbt_delta._time_meant_sql(text)).rows[0] -%}
+    {%- if found['is_twice'] | string | lower == 'true' -%}
+        {%- do dbt_delta._refuse(
+            what ~ " is '" ~ text ~ "', in the hour that the clock of the session's time zone shows twice. Use a version; "
+            ~ 'the operation history shows them.'
+        ) -%}
+    {%- endif -%}
+    {{- return(dbt_delta._version_meant(relation, wanted, commits, what, after, found['time'])) -}}
+{%- endmacro %}
+
+{#
+    A text as a time, and whether the clock shows that time an hour before or after, too. Commits come with what the clock
+    showed.
+#}
+{% macro _time_meant_sql(text) -%}
+    {%- set same = [] -%}
+    {%- for sign in ('+', '-') -%}
+        {%- do same.append(
+            "date_format(time, 'yyyyMMddHHmm') = date_format(time " ~ sign ~ " interval 1 hour, 'yyyyMMddHHmm')"
+        ) -%}
+    {%- endfor -%}
+    {{- return(
+        'select time, ' ~ same | join(' or ') ~ ' as is_twice from (select try_cast(' ~ dbt_delta._literal(text)
+        ~ ' as timestamp) as time)'
+    ) -}}
 {%- endmacro %}
 
 {# Refuses a version that can no longer be read, with the reason. #}

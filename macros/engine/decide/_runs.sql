@@ -1,10 +1,10 @@
-{# The time of each run's last commit in several tables, by the run's id. #}
+{# When each run made its last commit in several tables, by the run's id. #}
 {% macro _run_times(histories) -%}
     {%- set times = {} -%}
     {%- for commits in histories -%}
         {%- for commit in commits if commit.run is not none
-            and (commit.run not in times or commit.time > times[commit.run]) -%}
-            {%- do times.update({commit.run: commit.time}) -%}
+            and (commit.run not in times or commit.get('written', commit.time) > times[commit.run]) -%}
+            {%- do times.update({commit.run: commit.get('written', commit.time)}) -%}
         {%- endfor -%}
     {%- endfor -%}
     {{- return(times) -}}
@@ -41,8 +41,8 @@
 {%- endmacro %}
 
 {#
-    Runs that changed something, by id: {time, started, undo_of, cascade, exclude}; `time` is that of the last commit, and
-    the last three say what an undo undid.
+    Runs that changed something, by id: {time, written, started, undo_of, cascade, exclude}; `time` is that of the last
+    commit, `written` the same in milliseconds, and the last three say what an undo undid.
 #}
 {% macro _runs_of(tables) -%}
     {%- set runs = {} -%}
@@ -53,6 +53,7 @@
             {%- set known = runs.get(commit.run) -%}
             {%- do runs.update({commit.run: {
                 'time': [commit.time, known.time] | max if known else commit.time,
+                'written': [commit.written, known.written] | max if known else commit.written,
                 'started': known.started if known else commit.started,
                 'undo_of': known.undo_of if known else commit.undo_of,
                 'cascade': known.cascade if known else commit.undo_cascade,

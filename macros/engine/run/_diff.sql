@@ -70,9 +70,19 @@
     {{- return(run_query('select count(*) as count from ' ~ text).rows[0]['count'] | int) -}}
 {%- endmacro %}
 
-{# Stops with an error if a condition on the counts is true for one of the reports. #}
+{#
+    Stops with an error if a condition on the counts is true for one of the reports, or if a report compared nothing. A
+    relation that is gone has no rows; of one that is new it is not known how many it had before.
+#}
 {% macro _fail_if(condition, reports) -%}
     {%- for report in reports -%}
+        {%- if report.rows_before is none and report.rows_after is none -%}
+            {%- do dbt_delta._refuse(
+                'diff of ' ~ report.name ~ ': neither ' ~ report.before ~ ' nor ' ~ report.after ~ ' is in the catalog, so '
+                ~ 'fail_if compared nothing. Correct the schemas, build it, or leave it out with select.'
+            ) -%}
+        {%- endif -%}
+        {%- set report = dict(report, rows_after=report.rows_after or 0) -%}
         {%- set values = [] -%}
         {%- for name in ('added', 'removed', 'changed', 'rows_before', 'rows_after') -%}
             {%- set value = report[name] if report[name] is not none else 'null' -%}

@@ -115,7 +115,8 @@ class Build:
         try:
             if str(node.resource_type) == "unit_test" and result is not None:
                 # dbt makes its SELECT only when it runs it.
-                look.reads = self._reads(result.node, result.node.compiled_code)
+                sql = nodes.unit_test_sql(node, result.node.compiled_code)
+                look.reads = self._reads(result.node, sql)
             record = self._record(look, status)
         except Exception as error:
             logger.debug(f"{node.unique_id}: nothing recorded: {first_line(error)}")
@@ -369,8 +370,11 @@ def _never(node: Any) -> str:
         return f"its configuration depends on the clock, on chance or on the user: {found}"
     if nodes.has_query(node):
         return "its configuration has a subquery"
-    if getattr(node, "language", "sql") == "python" and not node.config.get("deterministic"):
-        return "it is a Python model without deterministic: true"
+    if getattr(node, "language", "sql") == "python":
+        if not node.config.get("deterministic"):
+            return "it is a Python model without deterministic: true"
+        if found := nodes.python_reads_by_name(node.raw_code):
+            return f"it is a Python model that reads by .{found}, not by ref() or source() alone"
     return ""
 
 

@@ -40,6 +40,8 @@ _OPAQUE = re.compile(
 )
 _QUERY = re.compile(r"\bselect\b|[()]\s*(?:table|from)\b", re.IGNORECASE)
 _STOCK = ("dbt", "dbt_spark")
+# By these a session of Spark reads tables and files, also those that nobody named to dbt.
+_READING = {"table", "sql", "read", "readStream"}
 _FOLLOWING = {
     "macro.dbt.is_incremental",
     "macro.dbt_delta._new_input",
@@ -258,6 +260,31 @@ def python_reads(code: str) -> list[str]:
                 if isinstance(line, ast.Assign) and isinstance(line.value, ast.Dict):
                     found |= set(ast.literal_eval(line.value).values())
     return sorted(found)
+
+
+def python_reads_by_name(code: str) -> str:
+    """By which attribute of a session a Python model reads what ref() and source() do not say.
+
+    Empty if there is none. Only the names count: any object may be the session.
+    """
+    for one in ast.walk(ast.parse(code)):
+        if isinstance(one, ast.Attribute) and one.attr in _READING:
+            is_module = isinstance(one.value, ast.Name) and one.value.id == "pyspark"
+            if not is_module:
+                return one.attr
+    return ""
+
+
+def unit_test_sql(test: Any, compiled: str) -> str:
+    """All that a unit test reads: the SELECT that dbt makes, and SQL that dbt does not put in it.
+
+    That is what is expected, and the rows of the table before the run.
+    """
+    given = [one for one in test.given if one.input.strip() == "this"]
+    own = [one.rows for one in (test.expect, *given) if one.format == "sql"]
+    if not own:
+        return compiled
+    return " union all ".join(f"select 1 from (\n{sql}\n)" for sql in (compiled, *own))
 
 
 def asks_incremental(macros: list[str], manifest: Any) -> bool:

@@ -179,3 +179,45 @@ def test_where_rows_that_differ_are_looked_for(macros, operations: list[str], wa
     loses_track = package._reuses_names(commits, 0, last)
     assert package._diff_way(commits, 0, last, loses_track) == way
     assert package._diff_way(commits, last, last, False) == "none"
+
+
+@pytest.mark.parametrize(
+    ("sides", "asked"),
+    [
+        ({"rows_before": None, "rows_after": None}, None),
+        # What is gone has no rows; how many a new one had is not known.
+        ({"rows_before": 7, "rows_after": None}, (7, 0)),
+        ({"rows_before": None, "rows_after": 7}, ("null", 7)),
+    ],
+)
+def test_a_gate_that_compares_nothing_is_shut(
+    macros, sides: dict[str, int | None], asked: tuple[Any, Any] | None
+) -> None:
+    sent: list[str] = []
+    package = macros(
+        run_query=lambda sql: sent.append(sql) or SimpleNamespace(rows=[{"fails": False}])
+    )
+    report = {**REPORT, **sides, "before": "prod.t", "after": "ci.t"}
+    if asked is None:
+        with pytest.raises(CompilationError, match=r"neither prod\.t nor ci\.t is in the catalog"):
+            package._fail_if("removed > 0", [report])
+        return
+    package._fail_if("rows_after < rows_before", [report])
+    said = "cast({} as bigint) as rows_before, cast({} as bigint) as rows_after"
+    assert said.format(*asked) in sent[0]
+
+
+@pytest.mark.parametrize(
+    ("schema", "compared"), [("ci", "prod.t"), ("ci_marts", "prod_marts.t"), ("cinema", "prod.t")]
+)
+def test_a_custom_schema_begins_with_that_of_the_target(macros, schema: str, compared: str) -> None:
+    package = macros(
+        target=SimpleNamespace(schema="ci"),
+        api=SimpleNamespace(
+            Relation=SimpleNamespace(create=lambda **names: SimpleNamespace(**names))
+        ),
+    )
+    package._schemas = lambda: []
+    nodes = [SimpleNamespace(name="t", alias="t", schema=schema)]
+    (report,) = package._diff_schemas(nodes, "prod", "pr_12", {})
+    assert (report["before"], report["note"]) == (compared, "in neither schema")

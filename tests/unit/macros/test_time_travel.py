@@ -75,7 +75,9 @@ def test_a_version_that_is_not_there_is_refused(macros, wanted: str, said: str) 
     for commit in of_table:
         commit |= {"time": datetime(2024, 1, 1 + commit["version"]), "run": "c-third"}
     asked = datetime(2001, 1, 1) if "2001" in wanted else None
-    package = macros(run_query=lambda sql: SimpleNamespace(rows=[{"time": asked}]))
+    package = macros(
+        run_query=lambda sql: SimpleNamespace(rows=[{"time": asked, "is_twice": None}])
+    )
     with pytest.raises(CompilationError, match=re.escape(said)):
         package._version_named(RELATION, wanted, of_table, "restore: to")
 
@@ -85,10 +87,29 @@ def test_a_time_is_the_version_that_was_the_newest_then(macros, day: str, versio
     of_table = commits("CREATE TABLE AS SELECT", "MERGE", "MERGE")
     for commit in of_table:
         commit["time"] = datetime(2024, 1, 1 + commit["version"])
-    asked = {"time": datetime(2024, 1, int(day), 12)}
+    asked = {"time": datetime(2024, 1, int(day), 12), "is_twice": False}
     package = macros(run_query=lambda sql: SimpleNamespace(rows=[asked]))
     text = f"2024-01-{day} 12:00"
     assert package._version_named(RELATION, text, of_table, "restore: to") == version
+
+
+def test_a_time_that_the_clock_shows_twice_is_refused(macros) -> None:
+    """Commits come with what the clock of the session showed."""
+    found = {"time": datetime(2026, 10, 25, 2, 30), "is_twice": True}
+    package = macros(run_query=lambda sql: SimpleNamespace(rows=[found]))
+    with pytest.raises(CompilationError, match="the clock of the session's time zone shows twice"):
+        package._version_named(RELATION, "2026-10-25 02:30:00+02:00", [], "restore: to")
+
+
+def test_the_last_run_is_known_in_the_hour_that_comes_twice(macros) -> None:
+    first = {**NO_TAG, "run": "a", "time": datetime(2026, 10, 25, 2, 40), "written": 1}
+    later = {**first, "run": "b", "time": datetime(2026, 10, 25, 2, 20), "written": 2}
+    times = macros()._run_times([[first], [later]])
+    assert macros()._run_id("last", times, "history: this project") == "b"
+    commits = [{**one, "operation": "WRITE", "parameters": {}} for one in (first, later)]
+    tables = [{"node": node("t"), "tagged": [commit]} for commit in commits]
+    runs = macros(project_name="p")._runs_of(tables)
+    assert {id: run["written"] for id, run in runs.items()} == {"a": 1, "b": 2}
 
 
 TAG = {"dbt_invocation_id": "ab1", "dbt_node_id": "model.p.a", "dbt_started_at": "2024-01-01"}
@@ -136,7 +157,7 @@ def run_tables(macros, exclude: list[str], project: str = "p") -> tuple[Any, Sim
     rows = [
         {"id": n, "version": 0, "timestamp": datetime(2024, 1, 1), "operation": "WRITE",
          "operationParameters": None, "operationMetrics": None, "userMetadata": tag,
-         "problem": None}
+         "written": 1_704_067_200_000, "problem": None}
         for n in range(3 - len(exclude))
     ]  # fmt: skip
     nodes = {one.name: one for one in (node("a"), node("b", materialized="view"))}
@@ -556,7 +577,7 @@ def test_an_undo_is_finished_without_what_it_left_out(macros) -> None:
     undo = written(3, "u", "RESTORE", undo_of="r", undo_exclude=["new_dim"])
     tables = [
         {"relation": SimpleNamespace(schema="s", identifier=name), "node": node(name), "tagged": [
-            {**commit, "project": "p"} for commit in (undo, written(2, "r"))
+            {**one, "project": "p", "written": one["version"]} for one in (undo, written(2, "r"))
         ]}
         for name in ("fact", "new_dim")
     ]  # fmt: skip

@@ -11,6 +11,41 @@ from dbt_delta.state import node as nodes
 from tests.unit.macros import test_tree
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("dbt.ref('a').join(session.table('ref.rates'), 'k')", "table"),
+        ("session.sql('select * from ref.rates')", "sql"),
+        ("dbt.ref('a').sparkSession.read.parquet('/x')", "read"),
+        ("dbt.ref('a').select(pyspark.sql.functions.col('id'))", ""),
+        ("dbt.ref('a').filter(\"x = 'session.table'\")", ""),
+    ],
+)
+def test_a_python_model_that_reads_by_name_is_known(line: str, found: str) -> None:
+    imports = "import pyspark.sql.functions\nfrom pyspark.sql import functions as F\n"
+    code = f"{imports}def model(dbt, session):\n    return {line}\n"
+    assert nodes.python_reads_by_name(code) == found
+    node = SimpleNamespace(config=Config(deterministic=True), raw_code=code, language="python")
+    node.config.pre_hook = node.config.post_hook = []
+    node.columns = {}
+    assert ("reads by" in build._never(node)) == bool(found)
+
+
+def test_sql_that_a_unit_test_expects_is_read() -> None:
+    def rows(format: str, text: Any, input: str = "ref('a')") -> Any:
+        return SimpleNamespace(format=format, rows=text, input=input)
+
+    plain = SimpleNamespace(given=[rows("sql", "select 1 as id")], expect=rows("dict", [{"id": 1}]))
+    assert nodes.unit_test_sql(plain, "select 2") == "select 2"
+    given = [*plain.given, rows("sql", "select * from g.before", "this")]
+    test = SimpleNamespace(given=given, expect=rows("sql", "select * from g.orders -- all"))
+    assert nodes.unit_test_sql(test, "with a as (select 1) select * from a") == (
+        "select 1 from (\nwith a as (select 1) select * from a\n)"
+        " union all select 1 from (\nselect * from g.orders -- all\n)"
+        " union all select 1 from (\nselect * from g.before\n)"
+    )
+
+
 def told(value: dict[str, Any]) -> Any:
     return SimpleNamespace(to_dict=lambda omit_none: value)
 
