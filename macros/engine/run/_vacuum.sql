@@ -56,12 +56,13 @@
 {%- endmacro %}
 
 {#
-    Gives a table properties; a value of none takes one away. Of the retention, both parts are first set in one statement:
-    Delta refuses a log that is kept shorter than the files.
+    Gives a table properties; a value of none takes one away. If both parts of the retention change, they are first set in
+    one statement: Delta refuses a log that is kept shorter than the files.
 #}
 {% macro _give_properties(relation, wanted) -%}
     {%- set given, default = {}, dbt_delta._retention_properties() -%}
-    {%- for key, value in wanted.items() if value is not none or key in default -%}
+    {%- set both = default.keys() | reject('in', wanted) | list | length == 0 -%}
+    {%- for key, value in wanted.items() if value is not none or (both and key in default) -%}
         {%- do given.update({key: default[key] if value is none else value}) -%}
     {%- endfor -%}
     {%- if given -%}{%- do run_query(dbt_delta.get_set_properties_sql(relation, given)) -%}{%- endif -%}

@@ -916,7 +916,6 @@ def test_a_retention_is_put_back_by_whose_it_is(macros: Callable[..., SimpleName
     found = lent
     package._put_back_retention(table)
     assert sent == [
-        f"alter table `s`.`t` set tblproperties ('{FILES}' = 'interval 7 days')",
         f"alter table `s`.`t` unset tblproperties if exists ('dbt_delta.retention', '{FILES}')",
     ]
 
