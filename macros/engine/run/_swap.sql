@@ -12,8 +12,8 @@
 
 {#
     Before a table is made, or another relation takes its place: a view of readers names a version of it, and the new one
-    has other versions. Refuses to replace what readers see, or have a pin on. If it is gone, they see nothing, and would see the new one
-    before it is published: the view is dropped.
+    has other versions. Refuses to replace what readers see, or have a pin on. If it is gone, they see nothing, and would
+    see the new one before it is published: the view is dropped.
 #}
 {% macro _check_readers(relation, existing) -%}
     {%- set name = dbt_delta._bare(relation) -%}
