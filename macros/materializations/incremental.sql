@@ -145,9 +145,9 @@
     {%- if dbt_delta._is_nothing(table, batch, settings) -%}
         {%- do dbt_delta._write_nothing('nothing new') -%}
     {%- else -%}
-        {%- set written = dbt_delta._landing_settings(settings) -%}
         {%- do dbt_delta._write_batch(
-            table, batch, written, layout, dict(dbt_delta._expectations_tag(judged), **settings.tag)
+            table, batch, dbt_delta._landing_settings(settings), layout,
+            dict(dbt_delta._expectations_tag(judged), **settings.tag)
         ) -%}
     {%- endif -%}
     {%- do dbt_delta._keep_watermark(settings) -%}
@@ -155,9 +155,7 @@
     {%- for statement in dbt_delta.get_alter_columns_sql(existing, dropped).dropped -%}
         {%- do dbt_delta._execute(statement) -%}
     {%- endfor -%}
-    {%- if batch.staging is not none -%}
-        {%- do dbt_delta._drop(batch.staging) -%}
-    {%- endif -%}
+    {%- if batch.staging is not none -%}{%- do dbt_delta._drop(batch.staging) -%}{%- endif -%}
     {%- do dbt_delta._put_back_quarantined(judged, took) if settings.strategy == 'append' -%}
     {%- do dbt_delta._finish_judged(judged) -%}
 {%- endmacro %}

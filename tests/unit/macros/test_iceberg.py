@@ -189,6 +189,7 @@ def of_quarantine(**more: Any) -> dict[str, Any]:
         "type": "table",
         "relation": SimpleNamespace(schema="s", identifier="m__quarantine"),
         "columns": [{"name": name, "type": type} for name, type in names],
+        "properties": {},
         **more,
     }
 
