@@ -19,7 +19,7 @@ from tests.functional.harness import Project
 SLOW = "reflect('java.lang.Thread', 'sleep', {{ 3000 if var('slow', false) else 1 }}L) is not null"
 # The same for a MERGE that copies rows, which refuses what may give another result each time.
 COUNTING = (
-    "(select max(xxhash64(id)) from range({{ 2000000000 if var('slow', false) else 1 }})) "
+    "(select max(xxhash64(id)) from range({{ 30000000 if var('slow', false) else 1 }})) "
     "is not null"
 )
 LANDED = (
