@@ -186,8 +186,6 @@
 {# A model that was a stream writes rows that its stream does not know of: the stream must not go on later. #}
 {% macro _leave_stream(existing) -%}
     {%- if existing.properties.get('dbt_delta.stream') is not none and not flags.EMPTY -%}
-        {%- do dbt_delta._execute(
-            'alter table ' ~ dbt_delta._named(existing.relation) ~ " unset tblproperties if exists ('dbt_delta.stream')"
-        ) -%}
+        {%- do dbt_delta._execute(dbt_delta._unset_properties_sql(existing.relation, ['dbt_delta.stream'])) -%}
     {%- endif -%}
 {%- endmacro %}

@@ -77,9 +77,7 @@
 {% macro _complete(existing, settings) -%}
     {%- if 'dbt_delta.incomplete' in existing.properties and settings.strategy != 'microbatch'
         and not flags.EMPTY and not dbt_delta._sample() -%}
-        {%- do dbt_delta._execute(
-            'alter table ' ~ dbt_delta._named(this) ~ " unset tblproperties if exists ('dbt_delta.incomplete')"
-        ) -%}
+        {%- do dbt_delta._execute(dbt_delta._unset_properties_sql(this, ['dbt_delta.incomplete'])) -%}
     {%- endif -%}
 {%- endmacro %}
 

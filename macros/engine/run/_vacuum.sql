@@ -44,8 +44,9 @@
 
 {# Restores a table's own retention after a VACUUM with another one, if that is still the one of this configuration. #}
 {% macro _set_back_retention(table, configuration) -%}
-    {%- set back, key = {'dbt_delta.retention': none}, 'dbt_delta.retention' -%}
-    {%- if dbt_delta._describe(table.relation).properties.get(key) != configuration[key] -%}
+    {%- set mark = 'dbt_delta.retention' -%}
+    {%- set back = {mark: none} -%}
+    {%- if dbt_delta._describe(table.relation).properties.get(mark) != configuration[mark] -%}
         {{- return('') -}}
     {%- endif -%}
     {%- for key, value in dbt_delta._own_retention(configuration).items()
@@ -68,11 +69,7 @@
     {%- if given -%}{%- do run_query(dbt_delta.get_set_properties_sql(relation, given)) -%}{%- endif -%}
     {%- set away = [] -%}
     {%- for key, value in wanted.items() if value is none -%}
-        {%- do away.append(dbt_delta._literal(key)) -%}
+        {%- do away.append(key) -%}
     {%- endfor -%}
-    {%- if away -%}
-        {%- do run_query(
-            'alter table ' ~ dbt_delta._named(relation) ~ ' unset tblproperties if exists (' ~ away | join(', ') ~ ')'
-        ) -%}
-    {%- endif -%}
+    {%- if away -%}{%- do run_query(dbt_delta._unset_properties_sql(relation, away)) -%}{%- endif -%}
 {%- endmacro %}

@@ -78,6 +78,14 @@
 alter table {{ dbt_delta._named(relation) }} set tblproperties {{ dbt_delta._literal_pairs(properties) }}
 {%- endmacro %}
 
+{% macro _unset_properties_sql(relation, keys) -%}
+    {%- set literals = [] -%}
+    {%- for key in keys -%}{%- do literals.append(dbt_delta._literal(key)) -%}{%- endfor -%}
+    {{- return(
+        'alter table ' ~ dbt_delta._named(relation) ~ ' unset tblproperties if exists (' ~ literals | join(', ') ~ ')'
+    ) -}}
+{%- endmacro %}
+
 {# ALTER statements of the changes: {kept, dropped}. #}
 {% macro get_alter_columns_sql(existing, changes) -%}
     {%- set table = 'alter table ' ~ dbt_delta._named(existing.relation) -%}

@@ -12,7 +12,8 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -152,18 +153,26 @@ def check_place(spark: "SparkSession", place: str) -> None:
 
 
 def _probed(spark: "SparkSession", place: str) -> str:
-    hadoop, conf = spark._jvm.org.apache.hadoop, spark._jsparkSession.sessionState().newHadoopConf()
-    for key, value in _IMPATIENT.items():
-        conf.set(key, value)
-    path = hadoop.fs.Path(place, PROBE)
-    system = hadoop.fs.FileSystem.newInstance(path.toUri(), conf)
-    try:
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    with _opened(spark, place, PROBE, conf) as (system, path):
         # It stays, for the next process: who writes may not be allowed to delete.
         if _create(system, path, "") and _create(system, path, ""):
             return _IGNORES
+    return ""
+
+
+@contextmanager
+def _opened(spark: "SparkSession", place: str, name: str, conf: Any) -> Iterator[tuple[Any, Any]]:
+    """The file system of a place, which gives up soon, and the path of a file in it."""
+    for key, value in _IMPATIENT.items():
+        conf.set(key, value)
+    fs = spark._jvm.org.apache.hadoop.fs
+    path = fs.Path(place, name)
+    system = fs.FileSystem.newInstance(path.toUri(), conf)
+    try:
+        yield system, path
     finally:
         system.close()
-    return ""
 
 
 def is_local(place: str) -> bool:
@@ -182,18 +191,14 @@ def hadoop_conf(root: "SparkSession", settings: Mapping[str, str]) -> Any:
 
 def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> str:
     """What is wrong; empty if nothing is."""
-    hadoop, conf = root._jvm.org.apache.hadoop, hadoop_conf(root, settings)
-    for key, value in _IMPATIENT.items():
-        conf.set(key, value)
     if problem := _log_store_problem(root, place, settings):
         return problem
-    path = hadoop.fs.Path(place, MARKER)
-    system = hadoop.fs.FileSystem.newInstance(path.toUri(), conf)
-    try:
+    conf = hadoop_conf(root, settings)
+    with _opened(root, place, MARKER, conf) as (system, path):
         owner = _owner(root, system, path)
         catalog = root._jsparkSession.sessionState().catalog()
         known = catalog.getDatabaseMetadata("default")
-        if not known.locationUri().equals(hadoop.fs.Path(place).toUri()):
+        if not known.locationUri().equals(root._jvm.org.apache.hadoop.fs.Path(place).toUri()):
             return (
                 f"the catalog of this home was made for {known.locationUri().toString()}, and its "
                 "tables are there. Give the store a home of its own (DBT_DELTA_HOME)"
@@ -210,8 +215,6 @@ def _problem(root: "SparkSession", place: str, settings: Mapping[str, str]) -> s
             )
         if _create(system, path, _marker(owner)):
             return _IGNORES
-    finally:
-        system.close()
     return ""
 
 

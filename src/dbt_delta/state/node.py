@@ -96,7 +96,7 @@ def relations(node: Any) -> list[tuple[str, str]]:
     schema, name = node.schema.lower(), node.alias.lower()
     is_diverting = any(
         one.get("action") == "quarantine"
-        for listed in dict(expectations(node)).values()
+        for listed in expectations(node).values()
         for one in (listed if isinstance(listed, list) else [])
         if isinstance(one, dict)
     )
@@ -127,7 +127,7 @@ def has_query(node: Any) -> bool:
 def _relevant(node: Any) -> dict[str, Any]:
     config = node.config.to_dict(omit_none=True)
     about: dict[str, Any] = {k: v for k, v in config.items() if k not in _IRRELEVANT}
-    about["expectations in meta"] = expectations(node)
+    about["expectations"] = expectations(node)
     return about
 
 
@@ -151,8 +151,8 @@ def writes_only_itself(node: Any) -> bool:
     return kind != "model" or materialized in ("table", "view", "incremental", "stream")
 
 
-def expectations(node: Any) -> list[Any]:
-    """[where, list] for each place with expectations: a node, its `meta`, that of its columns."""
+def expectations(node: Any) -> dict[str, Any]:
+    """The lists of expectations by place: a node, its `meta`, and that of its columns."""
     config = node.config.to_dict(omit_none=True)
     places = {"": config.get("expectations")}
     places["meta"] = (config.get("meta") or {}).get("expectations")
@@ -160,7 +160,7 @@ def expectations(node: Any) -> list[Any]:
         about = column.to_dict(omit_none=True)
         meta = (about.get("config") or {}).get("meta") or about.get("meta") or {}
         places[f"column {name}"] = meta.get("expectations")
-    return [[where, found] for where, found in places.items() if found]
+    return {where: found for where, found in places.items() if found}
 
 
 def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bool) -> str:
@@ -178,7 +178,7 @@ def configuration(node: Any, writing: str, settings: dict[str, Any], is_kept: bo
         "kept": is_kept,
         "spark": deciding(settings),
         "writing": writing,
-        "expectations in meta": expectations(node),
+        "expectations": expectations(node),
     }
     persisted = config.get("persist_docs") or {}
     if persisted.get("relation"):

@@ -146,29 +146,24 @@ def test_formats_have_the_same_macros_and_are_called_by_the_dispatcher() -> None
     )
 
 
-def test_no_macro_beside_them_asks_which_format_it_is() -> None:
-    asked = re.compile(r"==? *'iceberg'|!= *'iceberg'|_target_format\(\) *[!=]= *'")
+def _only_in_formats(pattern: str) -> None:
     _wrong(
         [
             f"{macro.folder}: {macro.name} has {found[0]}"
             for macro in macros().values()
             if macro.folder not in FORMATS
-            for found in asked.finditer(macro.text)
+            for found in re.finditer(pattern, macro.text)
         ]
     )
+
+
+def test_no_macro_beside_them_asks_which_format_it_is() -> None:
+    _only_in_formats(r"==? *'iceberg'|!= *'iceberg'|_target_format\(\) *[!=]= *'")
 
 
 def test_rows_of_tables_are_replaced_in_words_of_a_format() -> None:
     """A statement that keeps other writers out on one format destroys their rows on another."""
-    replaced = re.compile(r"insert overwrite|replace where")
-    _wrong(
-        [
-            f"{macro.folder}: {macro.name} has {found[0]}"
-            for macro in macros().values()
-            if macro.folder not in FORMATS
-            for found in replaced.finditer(macro.text)
-        ]
-    )
+    _only_in_formats("insert overwrite|replace where")
 
 
 def test_a_door_calls_nothing_private_of_another() -> None:

@@ -7,9 +7,7 @@
     {%- set outdated = [] -%}
     {%- if 'dbt_delta.incomplete' in (replaced.properties if replaced is not none else {})
         and 'dbt_delta.incomplete' not in layout.properties -%}
-        {%- do outdated.append(
-            'alter table ' ~ dbt_delta._named(relation) ~ " unset tblproperties if exists ('dbt_delta.incomplete')"
-        ) -%}
+        {%- do outdated.append(dbt_delta._unset_properties_sql(relation, ['dbt_delta.incomplete'])) -%}
     {%- endif -%}
     {%- if replaced is not none and dbt_delta._iceberg__is_overwritten(replaced, columns, layout) -%}
         {{- return({
